@@ -4,12 +4,11 @@ Everything else asks a round for its `rules`, or `kinds_that` for the kinds to s
 compares with a kind.
 """
 
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Any
+
+from arqkit.data_files import data_beside
 
 
 class Judges(Enum):
@@ -104,18 +103,13 @@ class RoundKind:
 _ENUMS = {"items": ItemSource, "opens": Opening, "judges": Judges, "compares": Comparison}
 
 
-def _read(key: str, fields: Mapping[str, Any]) -> RoundKind:
+def _read(key: str, fields: dict[str, Any]) -> RoundKind:
     """Return a kind from its fields in `kinds.toml`, which names the members of enums."""
     members = {name: enum[fields[name]] for name, enum in _ENUMS.items() if name in fields}
     return RoundKind(key=key, **{**fields, **members, "parts": tuple(fields.get("parts", ()))})
 
 
-KINDS = {
-    key: _read(key, fields)
-    for key, fields in tomllib.loads(
-        Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8")
-    ).items()
-}
+KINDS = {key: _read(key, fields) for key, fields in data_beside(__file__).items()}
 
 
 def kind_choices() -> list[tuple[str, str]]:

@@ -25,7 +25,7 @@ from arqlab.core.selectors import pseudonym, teams_with_members
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.guidelines.selectors.versions import current_guideline, guideline_source
 from assessment.guidelines.services.versions import guidelines_json
-from assessment.judging.services.turkle import turkle_chunks
+from assessment.judging.services.turkle import turkle_files
 from assessment.models import Assignment, Judgment, Pool, QrelSet
 from assessment.models.kinds import KINDS, RoundKind
 from assessment.pools.selectors.frozen import contributions_of, pool_file, pooled_tops
@@ -214,7 +214,7 @@ def _pool_exports(task: Task) -> tuple[Export[Task], ...]:
             (
                 "turkle.zip",
                 "The pool as a batch of Turkle: the HTML template, and a CSV with what to judge.",
-                lambda _, one: turkle_chunks(one),
+                lambda _, one: zip_chunks(turkle_files(one)),
             ),
         )
         exports += [

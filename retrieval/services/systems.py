@@ -23,6 +23,7 @@ from arqkit.retrieval.triplets import TrainingSettings
 from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
+from retrieval.errors import baseline_error
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
 from retrieval.services.indexes import Progress
@@ -77,10 +78,8 @@ def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) 
         else:
             answers.append((topic.query_id, answer))
     if unanswered:
-        raise UserError(
-            f"The language model has no answer of 1 to {own.max_characters:,} characters to "
-            f"{', '.join(unanswered)} in {own.tries} tries. {KEPT}",
-            code="generation",
+        raise baseline_error(
+            "generation.no-answer", settings=own, kept=KEPT, topics=", ".join(unanswered)
         )
     return pl.DataFrame(answers, schema=ANSWERS, orient="row")
 
@@ -367,8 +366,5 @@ def systems_for(task: Task) -> list[System]:
 def system_named(key: str) -> System:
     """Return a system by its key, or raise `UserError` with the keys there are."""
     if key not in SYSTEMS:
-        raise UserError(
-            f"There is no system {key!r}. Choose one of {', '.join(SYSTEMS)}.",
-            code="unknown-system",
-        )
+        raise baseline_error("unknown-system", key=key, known=", ".join(SYSTEMS))
     return SYSTEMS[key]

@@ -161,7 +161,7 @@ def test_formulas_of_ntcir_10_are_judged_without_their_documents_in_every_place(
         item,
         desk.get(f"items/{item['item']}/"),
         again.next(),
-        {"instances": [shown_instance(instance, lab_slug="wiki", at=NOW)]},
+        {"instances": [shown_instance(instance, lab_slug="wiki")]},
     ]
     desk.submit(item, 2, 1)
 

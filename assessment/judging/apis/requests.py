@@ -29,6 +29,7 @@ LARGEST_ID = 2**63 - 1
 LARGEST_TIME = 2**31 - 1
 LARGEST_VERSION = 2**15 - 1
 ID = {"min_value": 1, "max_value": LARGEST_ID}
+OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 REMOVE = "Remove the mark and mark a shorter passage."
 
 
@@ -138,8 +139,7 @@ class MarkSerializer(ObjectSerializer):
     ordinal = WholeNumberField(
         min_value=1,
         max_value=LAST_FORMULA,
-        required=False,
-        allow_null=True,
+        **OPTIONAL,
         help_text="Which formula of the post the first marked one is, counting from 1.",
     )
     prefix = AnyTextField(
@@ -257,20 +257,15 @@ class LabelSerializer(ObjectSerializer):
         max_length=LONGEST_COMMENT,
         help_text="Reason for changing the earlier label.",
     )
-    active_ms = WholeNumberField(
-        min_value=0, max_value=LARGEST_TIME, required=False, allow_null=True
-    )
+    active_ms = WholeNumberField(min_value=0, max_value=LARGEST_TIME, **OPTIONAL)
     seen = WholeNumberField(
         min_value=0,
         max_value=LARGEST_ID,
-        required=False,
-        allow_null=True,
+        **OPTIONAL,
         help_text="The current judgment that the page knew.",
     )
     after = KeyField(
-        required=False,
-        allow_null=True,
-        help_text="Key of the label that this one changes, if it was still being sent.",
+        **OPTIONAL, help_text="Key of the label that this one changes, if it was still being sent."
     )
     at = MomentField(
         source="given_at",
@@ -329,8 +324,7 @@ class LabelsSerializer(HeldItemSerializer):
     guideline = WholeNumberField(
         min_value=0,
         max_value=LARGEST_VERSION,
-        required=False,
-        allow_null=True,
+        **OPTIONAL,
         help_text="The version of the guidelines that the assessor read.",
     )
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import exceptions, serializers, status
+from rest_framework import exceptions, serializers
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -53,12 +53,7 @@ MESSAGES = {
     "signed-out": f"You are signed out. {_AGAIN}",
 }
 
-STATUSES = {
-    "bad-label": status.HTTP_400_BAD_REQUEST,
-    "bad-comment": status.HTTP_400_BAD_REQUEST,
-    "malformed": status.HTTP_400_BAD_REQUEST,
-    "too-large": status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
-}
+STATUSES = {"bad-label": 400, "bad-comment": 400, "malformed": 400, "too-large": 413}
 
 
 class TripRequestSerializer(ObjectSerializer):

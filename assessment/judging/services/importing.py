@@ -10,6 +10,7 @@ from uuid import uuid4
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
+from arqkit.formats.batches import in_slices
 from arqkit.formats.qrels.judgments import JudgedLine, read_judgments
 from arqkit.formats.turkle import unused_columns
 from arqkit.labels import LabelScale
@@ -90,7 +91,6 @@ class _Known(NamedTuple):
     has_judgments: bool
     judgment: int | None
     label: int | None
-    judged_at: datetime | None
     details: dict[str, Any]
 
 
@@ -163,7 +163,6 @@ def _known(task: Task) -> dict[tuple[str, str], _Known]:
     known = {
         (topic, doc_id): _Known(
             *(instance, item, closed_at is not None, has_any, judgment, label),
-            details[_DETAILS.index("judged_at")],
             dict(zip(_DETAILS, details, strict=True)),
         )
         for topic, doc_id, instance, item, closed_at, has_any, judgment, label, *details in rows
@@ -226,7 +225,8 @@ def _fate(row: JudgedLine, known: _Known, names: ImportNames, choice: LoadChoice
     is_same = names.details(row).items() <= known.details.items()
     if row.label == known.label and is_same:
         return Fate.UNCHANGED
-    if row.judged_at is None or known.judged_at is None or row.judged_at >= known.judged_at:
+    judged_at = known.details["judged_at"]
+    if row.judged_at is None or judged_at is None or row.judged_at >= judged_at:
         return Fate.CHANGED
     return Fate.REPLACED if choice.takes_older else Fate.OLDER
 
@@ -235,7 +235,7 @@ def _store(
     changes: Sequence[tuple[JudgedLine, _Known]], names: ImportNames, *, at: datetime
 ) -> list[Judgment]:
     items = sorted({known.item for _, known in changes})
-    for part in _parts(items):
+    for part in in_slices(items, size=AT_ONCE):
         # Make submits for other instances of these items wait: otherwise neither would see the item
         # complete.
         locked = PoolItem.objects.select_for_update().filter(pk__in=part)
@@ -243,7 +243,7 @@ def _store(
     superseded = [known.judgment for _, known in changes if known.judgment is not None]
     retired = sum(
         Judgment.objects.filter(pk__in=part, is_current=True).update(is_current=False)
-        for part in _parts(superseded)
+        for part in in_slices(superseded, size=AT_ONCE)
     )
     if retired != len(superseded):
         raise assessment_error("judged-meanwhile")
@@ -251,7 +251,7 @@ def _store(
         (_judgment(row, known, names, at) for row, known in changes), batch_size=AT_ONCE
     )
     _link(changes, judgments)
-    for part in _parts(items):
+    for part in in_slices(items, size=AT_ONCE):
         complete_items(part, at)
     return judgments
 
@@ -292,7 +292,3 @@ def _judgment(row: JudgedLine, known: _Known, names: ImportNames, at: datetime) 
         is_current=row.is_current,
         **{"comment": "", "judged_at": at} | kept | names.details(row),
     )
-
-
-def _parts(keys: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    return (keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE))

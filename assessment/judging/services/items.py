@@ -25,7 +25,6 @@ from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
 from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.selectors.places import NOTHING_ASKED, AskedQuestions
-from assessment.judging.services.leases import Taken
 from assessment.judging.services.stored_labels import SavedLabel
 from assessment.models import Judgment, PoolItem
 from assessment.pools.services.texts import body_of, thread_url
@@ -66,14 +65,6 @@ class _Texts(NamedTuple):
         """Return the formula of the instance without the rest of its post."""
         body = formula_alone((self.title, self.body), self.instance.doc_id)
         return _Texts(self.instance, read_text(""), body)
-
-
-def item_payload(
-    taken: Taken, *, lab_slug: str, opens_lab: bool = True, asked: AskedQuestions = NOTHING_ASKED
-) -> dict[str, Any]:
-    """Return an item as the page shows it (`shown_payload`), with its lease."""
-    shown = shown_payload(taken.shown, lab_slug=lab_slug, opens_lab=opens_lab, asked=asked)
-    return shown | taken.lease._asdict()
 
 
 def shown_payload(

@@ -10,7 +10,7 @@ from arqlab.core.services.topic_pages import question_with_links
 from assessment.errors import JudgingError
 from assessment.judging.selectors.places import Place, asked_questions
 from assessment.judging.selectors.topic_work import TopicWork, work_on
-from assessment.judging.services.items import item_payload
+from assessment.judging.services.items import shown_payload
 from assessment.judging.services.leases import Seat, Taken, take_item, take_next
 from collection.selectors.collections import collection_of
 from collection.services.addresses import local_pages
@@ -53,7 +53,8 @@ def taken_payload(taken: Taken, *, seat: Seat) -> dict[str, Any]:
     """Return an item that an assessor has as the judging page shows it."""
     path = seat.path
     asked = asked_questions(taken.shown.item.pk, path=path, user_id=seat.user.pk)
-    return item_payload(taken, lab_slug=path.lab, opens_lab=path.opens_lab, asked=asked)
+    shown = shown_payload(taken.shown, lab_slug=path.lab, opens_lab=path.opens_lab, asked=asked)
+    return shown | taken.lease._asdict()
 
 
 def _question_html(topic: Topic) -> str:

@@ -113,7 +113,8 @@ def _submit(
     counting = {label.key for label in fresh if takes_effect(label, item, user)}
     replaced = [item.current[label.instance] for label in fresh if label.key in counting]
     ids = [current.judgment for current in replaced if current]
-    if ids and _retire(ids) != len(ids):
+    retired = Judgment.objects.filter(pk__in=ids, is_current=True)
+    if ids and retired.update(is_current=False) != len(ids):
         raise _OvertakenError
     times = seen_times(fresh, item.held, at)
     rows = {
@@ -141,10 +142,6 @@ def _submit(
         task = Task.objects.select_related("lab").get(topics=item.stack.topic)
         apply_policy(task=task, tickets=tickets, at=at)
     return SubmitOutcome(saved, is_done, following)
-
-
-def _retire(ids: Collection[int]) -> int:
-    return Judgment.objects.filter(pk__in=ids, is_current=True).update(is_current=False)
 
 
 def _check(item: Submitted, submission: Submission, *, is_stored: bool) -> None:

@@ -5,33 +5,15 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from arqkit.data_files import data_beside
 from arqlab.core.errors import RequestProblem
 from arqlab.core.models import User
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Held, Submitted
 from assessment.models import Judgment, LateLabel, PoolItem
 
-MEANWHILE = (
-    "This item was judged in another tab or by another assessor first. That label counts; yours is "
-    "kept beside it."
-)
-GIVEN_BACK = (
-    "The organizers returned this item to its topic to be judged again. Your label stays in its "
-    "history and no longer counts; judge the item again."
-)
-
-
-LATE = {
-    LateLabel.Decision.OPEN: "You may no longer judge this topic, so your label is stored but does "
-    "not count. The organizers see it and decide whether to keep it.",
-    LateLabel.Decision.EXCLUDED: "Your label arrived when you could no longer judge this topic, "
-    "and the organizers excluded it.",
-}
-NOT_ASKED = (
-    "The organizers decided about this item, or asked somebody else. Your label is kept, but does "
-    "not count."
-)
-
+_MESSAGES = data_beside(__file__)
+"""Why a stored label does not count; `late` has the reasons by the decision about a late label."""
 
 # maximum time between a judgment and its arrival; a clock beyond that is wrong
 LONGEST_AWAY = timedelta(days=30)
@@ -140,16 +122,16 @@ def saved_label(judgment: Judgment) -> SavedLabel:
     """
     if judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists():
         return SavedLabel(judgment, counts=True, message="")
-    late = LateLabel.objects.filter(judgment=judgment.pk, decision__in=LATE).first()
+    late = LateLabel.objects.filter(judgment=judgment.pk, decision__in=_MESSAGES["late"]).first()
     if late:
-        return SavedLabel(judgment, counts=False, message=LATE[LateLabel.Decision(late.decision)])
+        return SavedLabel(judgment, counts=False, message=_MESSAGES["late"][late.decision])
     is_judged = Judgment.objects.filter(instance=judgment.instance_id, is_current=True).exists()
-    message = MEANWHILE
+    reason = "meanwhile"
     if not is_judged:
         item = PoolItem.objects.only("assessor", "done_at").get(instances=judgment.instance_id)
         is_asked = item.assessor_id in (None, judgment.assessor_id) and item.done_at is None
-        message = GIVEN_BACK if is_asked else NOT_ASKED
-    return SavedLabel(judgment, counts=False, message=message)
+        reason = "given-back" if is_asked else "not-asked"
+    return SavedLabel(judgment, counts=False, message=_MESSAGES[reason])
 
 
 def known_labels(submission: Submission, user: User) -> Mapping[UUID, Judgment]:

@@ -6,7 +6,6 @@ from html import escape
 
 from django.conf import settings
 
-from arqkit.formats.tables import zip_chunks
 from arqkit.formats.turkle import BatchRow, turkle_batch, turkle_template
 from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Correction, Topic
@@ -31,11 +30,6 @@ def turkle_files(pool: Pool) -> Iterator[tuple[str, Iterable[bytes]]]:
     template = turkle_template(pool.label_scale, style=style, instruction=instruction)
     yield "template.html", [template.encode()]
     yield "batch.csv", turkle_batch(_rows(pool))
-
-
-def turkle_chunks(pool: Pool) -> Iterable[bytes]:
-    """Return the chunks of a zip archive of `turkle_files`."""
-    return zip_chunks(turkle_files(pool))
 
 
 def _rows(pool: Pool) -> Iterator[BatchRow]:

@@ -18,13 +18,13 @@ from assessment.pools.selectors.sources import (
     kernel_sources,
     pooled_before,
     sources_state,
+    task_map,
 )
 from assessment.qrels.selectors.counts import judging_version
 from assessment.qrels.selectors.drafts import host_of, task_scale
 from assessment.qrels.selectors.frames import judgment_frame, official_judgments
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.selectors.collections import collection_of
-from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
 
 AUDITED_DEPTH = 10
@@ -87,18 +87,10 @@ def audit_pool(
     (`ComputedPool.labels`), in the judgments and in the current qrels. Topics that `choice` leaves
     out are not audited.
     """
-    collection, host = collection_of(task.lab), host_of(task)
+    host = host_of(task)
     plain = replace(choice.protocol, extra_threads=False, extra_depth=None)
-    is_formulas = task.kind == Task.Kind.FORMULAS
-    sources = TaskSources(
-        task,
-        replace(choice, protocol=replace(plain, includes_generated_answers=False)),
-        collection,
-        tuple(runs),
-        left_out=(),
-        written=(),
-        visual_map=newest_map(collection) if collection and is_formulas else None,
-    )
+    own = replace(choice, protocol=replace(plain, includes_generated_answers=False))
+    sources = TaskSources(task, own, collection_of(task.lab), tuple(runs), task_map(task))
     version, labels = judging_version(host or task)
     qrels = qrels_named(task)
     key = key_of(

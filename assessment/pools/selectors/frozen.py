@@ -14,10 +14,9 @@ from arqlab.core.models import Task
 from assessment.errors import assessment_error
 from assessment.models import Judgment, Pool, PoolInstance
 from assessment.pools.selectors.choices import WRITTEN, PoolChoice, choice_of, valid_runs
-from assessment.pools.selectors.sources import TaskSources, kernel_sources
+from assessment.pools.selectors.sources import TaskSources, kernel_sources, task_map
 from assessment.qrels.selectors.counts import Size, TopicTally, added, topic_tallies
 from collection.selectors.collections import collection_of
-from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
 
 CONTRIBUTIONS = {"topic": pl.String, "doc_id": pl.String, "run": pl.String, "needs": pl.Int64}
@@ -59,11 +58,8 @@ def contributions_of(task: Task, tops: Sequence[PooledTops]) -> pl.DataFrame:
     collection = collection_of(task.lab)
     frames = [pl.DataFrame(schema=CONTRIBUTIONS)]
     for top in tops:
-        newest = newest_map(collection) if collection and task.kind == Task.Kind.FORMULAS else None
-        visual_map = top.pool.visual_map if top.pool else newest
-        sources = TaskSources(
-            task, top.choice, collection, top.runs, left_out=(), written=(), visual_map=visual_map
-        )
+        visual_map = top.pool.visual_map if top.pool else task_map(task)
+        sources = TaskSources(task, top.choice, collection, top.runs, visual_map)
         kernel, protocol = kernel_sources(sources, {}), top.choice.protocol
         rows = pooled_rows(gather_for(protocol, kernel), protocol, kernel)
         frames.append(rows.select(pl.col(name).cast(kind) for name, kind in CONTRIBUTIONS.items()))

@@ -75,9 +75,9 @@ class TaskSources:
     choice: PoolChoice
     collection: Collection | None
     runs: tuple[Run, ...]
-    left_out: tuple[tuple[Run, str], ...]
-    written: tuple[Run, ...]
     visual_map: VisualMap | None
+    left_out: tuple[tuple[Run, str], ...] = ()
+    written: tuple[Run, ...] = ()
 
 
 def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
@@ -96,10 +96,14 @@ def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
             for mixed_task in mixed_tasks(task, choice.protocol)
             for run in poolable_runs(mixed_task, choice.without_runs, with_post_hoc=late)[0]
         ),
-        visual_map=newest_map(collection)
-        if collection and task.kind == Task.Kind.FORMULAS
-        else None,
+        visual_map=task_map(task),
     )
+
+
+def task_map(task: Task) -> VisualMap | None:
+    """Return the newest version of the visual ids for a task with formulas, if there is one."""
+    collection = collection_of(task.lab)
+    return newest_map(collection) if collection and task.kind == Task.Kind.FORMULAS else None
 
 
 def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -> PoolSources:

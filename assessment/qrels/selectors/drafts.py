@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -43,14 +43,6 @@ from collection.selectors.visual_maps import newest_map
 _FIELDS: tuple[str, ...] = ("item__topic__query_id", "item__item", "doc_id", "current__label")
 
 
-class DroppedTopic(NamedTuple):
-    """A topic left out of the qrels, its number of relevant items, and the reason."""
-
-    topic: str
-    relevant: int
-    reason: str
-
-
 class DraftTopics(NamedTuple):
     """The scale and the topics of a draft, and a digest that changes with its lines.
 
@@ -63,16 +55,9 @@ class DraftTopics(NamedTuple):
     as_of: datetime | None = None
 
     @property
-    def dropped(self) -> list[DroppedTopic]:
+    def dropped(self) -> list[JudgedTopic]:
         """Return the topics the draft leaves out."""
-        return dropped_of(self.topics)
-
-
-def dropped_of(topics: Iterable[JudgedTopic]) -> list[DroppedTopic]:
-    """Return the topics that are left out."""
-    return [
-        DroppedTopic(topic.topic, topic.relevant, topic.reason) for topic in topics if topic.reason
-    ]
+        return [topic for topic in self.topics if topic.reason]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +74,9 @@ class Draft:
     topics: list[JudgedTopic]
 
     @property
-    def dropped(self) -> list[DroppedTopic]:
+    def dropped(self) -> list[JudgedTopic]:
         """Return the topics the draft leaves out."""
-        return dropped_of(self.topics)
+        return [topic for topic in self.topics if topic.reason]
 
     def without(self, reasons: Mapping[str, str]) -> Draft:
         """Return the draft with these topics left out, each with its reason.
@@ -180,7 +165,8 @@ def kept_by_judgments(
 
 
 def _draft(task: Task, host: Task | None, scale: LabelScale, *, adds: bool) -> Draft:
-    judged_in, judged = host or task, _judged(_without_mixed(task, _pooled(task, host)))
+    instances = with_current(_without_mixed(task, _pooled(task, host)))
+    judged_in, judged = host or task, read_frame(instances.values_list(*_FIELDS), JUDGED_SCHEMA)
     labels, relevant_from = scale, task.protocol.relevant_in(scale)
     if adds and judged_in.protocol.adds(scale):
         totals = added_labels(two_labels(judged_in), scale)
@@ -280,10 +266,6 @@ def with_current(instances: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
     """Return instances with their current judgment as `current`, or null."""
     current = FilteredRelation("judgments", condition=Q(judgments__is_current=True))
     return instances.annotate(current=current).order_by()
-
-
-def _judged(instances: QuerySet[PoolInstance]) -> pl.DataFrame:
-    return read_frame(with_current(instances).values_list(*_FIELDS), JUDGED_SCHEMA)
 
 
 def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:

@@ -104,7 +104,9 @@ def _unjoined_items(qrel_set: QrelSet) -> str:
     task, items = qrel_set.task, ItemKind(qrel_set.items)
     source = id_source(task.lab, items)
     enough = MUCH * qrel_set.lines if source and source.is_complete else qrel_set.lines - 1
-    runs = [run for run in _runs(task) if run_items(run, task) == items]
+    # Those withdrawn since too, because their items were pooled.
+    valid = Run.objects.submitted().filter(task=task, status=Run.Status.VALID).order_by("pk")
+    runs = [run for run in valid if run_items(run, task) == items]
 
     def compute() -> str:
         left = qrels_frame(qrel_set)
@@ -143,11 +145,6 @@ def _unjoined_sentence(
     start = f"the {label} on {left.height:,} of its {qrel_set.lines:,} lines are "
     neither = f"neither {' nor '.join(places)}" if len(places) > 1 else f"not {places[0]}"
     return f"{start}{neither}, such as {examples}. {_CHECK.format(label=label)}"
-
-
-def _runs(task: Task) -> list[Run]:
-    """Return the valid runs, including those withdrawn since, because their items were pooled."""
-    return list(Run.objects.submitted().filter(task=task, status=Run.Status.VALID).order_by("pk"))
 
 
 def _unjoined_answers(qrel_set: QrelSet) -> str:

@@ -11,16 +11,8 @@ from collection.models import VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.visual_maps import JudgedFormula, map_before, map_frame
 
-SCHEMA = {
-    "task": pl.String,
-    "qrels": pl.String,
-    "topic": pl.String,
-    "formula_id": pl.String,
-    "visual_id_before": pl.String,
-    "visual_id_after": pl.String,
-    "label": pl.Int64,
-    "why": pl.String,
-}
+_TEXTS = ("task", "qrels", "topic", "formula_id", "visual_id_before", "visual_id_after")
+SCHEMA = {**dict.fromkeys(_TEXTS, pl.String), "label": pl.Int64, "why": pl.String}
 
 
 def judged_formulas(collection: str, lab: Lab | None = None) -> JudgedFormula:
@@ -59,17 +51,9 @@ def affected_judgments(lab: Lab, version: VisualMap) -> pl.DataFrame:
 def _judged(lab: Lab, items: ItemKind) -> pl.DataFrame:
     rows = judgments_of(QrelSet.objects.filter(task__lab=lab, items=items))
     fields = ("qrel_set__task__slug", "qrel_set__name", "query_id", "doc_id", "relevance")
-    ordered = rows.order_by("qrel_set__task__position", "qrel_set__version", "pk").values_list(
-        *fields
-    )
-    schema = {
-        "task": pl.String,
-        "qrels": pl.String,
-        "topic": pl.String,
-        "item": pl.String,
-        "label": pl.Int64,
-    }
-    return pl.DataFrame(list(ordered), schema=schema, orient="row")
+    ordered = rows.order_by("qrel_set__task__position", "qrel_set__version", "pk")
+    schema = dict.fromkeys(("task", "qrels", "topic", "item"), pl.String) | {"label": pl.Int64}
+    return pl.DataFrame(list(ordered.values_list(*fields)), schema=schema, orient="row")
 
 
 def _affected_instances(

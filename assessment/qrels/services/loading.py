@@ -1,6 +1,5 @@
 """Loading of labs and their qrels. Loaded qrels never change."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -126,7 +125,10 @@ def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) ->
             file.items.value,
             file.relevant_from,
         ):
-            raise FileRefusedError([_changed_qrels(known, file)])
+            found = f"other judgments than those loaded as {known.name} of {known.task}"
+            expected = "the same judgments, because qrels never change"
+            todo = "Use a new name for the new version."
+            raise FileRefusedError([Problem(str(file.path), None, found, expected, todo)])
         return known
     require_unarchived(task)
     new = QrelSet(
@@ -142,33 +144,14 @@ def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) ->
     return qrel_set
 
 
-def _changed_qrels(known: QrelSet, file: QrelsFile) -> Problem:
-    return Problem(
-        path=str(file.path),
-        line=None,
-        found=f"other judgments than those loaded as {known.name} of {known.task}",
-        expected="the same judgments, because qrels never change",
-        todo="Use a new name for the new version.",
-    )
-
-
-def _unknown_topics(task: Task, file: QrelsFile, unknown: Sequence[str]) -> Problem:
-    """Return the problem of qrels with topics that are neither in the folder nor in the task."""
-    return Problem(
-        path=str(file.path),
-        line=None,
-        found=f"topics that {task} does not have: {name_list(unknown)}",
-        expected="topics of the task",
-        todo="Load its topics first, or name their file with the key topics.",
-    )
-
-
 def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:
     problems: list[Problem] = []
     known = set(task.topics.values_list("query_id", flat=True))
     for qrels in file.qrels:
         if unknown := sorted(set(qrels.frame["topic"]) - known):
-            problems.append(_unknown_topics(task, qrels, unknown))
+            found = f"topics that {task} does not have: {name_list(unknown)}"
+            todo = "Load its topics first, or name their file with the key topics."
+            problems.append(Problem(str(qrels.path), None, found, "topics of the task", todo))
             continue
         try:
             load_qrels(task=task, file=qrels, at=at, by=by)

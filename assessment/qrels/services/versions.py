@@ -1,10 +1,9 @@
 """Freezing and deletion of qrels, and the choice of the current version."""
 
 import hashlib
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 import polars as pl
 from django.db import transaction
@@ -17,14 +16,7 @@ from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from assessment.errors import assessment_error
 from assessment.models import Qrel, QrelSet
-from assessment.qrels.selectors.drafts import (
-    Draft,
-    DroppedTopic,
-    draft_of,
-    groups_to_freeze,
-    items_at,
-    levels_of,
-)
+from assessment.qrels.selectors.drafts import Draft, draft_of, groups_to_freeze, items_at, levels_of
 from submissions.services.left_out import set_out_of_competition
 
 
@@ -99,7 +91,11 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         scale=draft.scale.rows(),
         is_complete=choice.complete,
         group=choice.group,
-        dropped=[_dropped_row(topic, left_out) for topic in draft.dropped],
+        dropped=[
+            {"topic": one.topic, "relevant": one.relevant, "reason": one.reason}
+            | ({"by_hand": True} if one.topic in left_out else {})
+            for one in draft.dropped
+        ],
         out_of_competition=set_out_of_competition(task, choice.runs),
         made_by=by,
         created_at=at,
@@ -117,10 +113,6 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         out_of_competition=new.out_of_competition,
     )
     return qrel_set
-
-
-def _dropped_row(topic: DroppedTopic, by_hand: Container[str]) -> dict[str, Any]:
-    return topic._asdict() | ({"by_hand": True} if topic.topic in by_hand else {})
 
 
 def _of_other_splits(draft: Draft, split: str) -> dict[str, str]:

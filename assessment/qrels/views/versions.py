@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -145,8 +144,9 @@ def changing_judgments(
     labels = {(row["topic"], row["item"]): row["after"] for row in rows}
     items = {item for _, item in labels}
     chosen = Q(instance__doc_id__in=items) | Q(instance__item__item__in=items)
+    sides = {"judged_at__gt": before, "judged_at__lte": after}
     limits = {
-        **_between(before, after),
+        **{name: side.created_at for name, side in sides.items() if side},
         "instance__item__pool__task": task,
         "instance__item__topic__query_id__in": {topic for topic, _ in labels},
     }
@@ -173,11 +173,6 @@ def changing_judgments(
             if adds or is_label or (labels[key] is None and judgment.label in accepted):
                 changes[key] = judgment
     return changes
-
-
-def _between(before: QrelSet | None, after: QrelSet | None) -> dict[str, datetime]:
-    sides = {"judged_at__gt": before, "judged_at__lte": after}
-    return {name: side.created_at for name, side in sides.items() if side}
 
 
 BY_HAND = " (left out by hand)"

@@ -141,11 +141,7 @@ KIND_WORDS = {
     FindingKind.PACE_DRIFT: "Drift of pace",
 }
 LIST_SCHEMA = {
-    "key": pl.String,
-    "kind": pl.String,
-    "assessor": pl.String,
-    "topic": pl.String,
-    "summary": pl.String,
+    **dict.fromkeys(("key", "kind", "assessor", "topic", "summary"), pl.String),
     "judgments": pl.Int64,
 }
 

@@ -18,8 +18,7 @@ from arqlab.core.services.audit import record_event
 from assessment.errors import assessment_error
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.judging.selectors.items import ShownInstance, ShownItem
-from assessment.judging.services.items import item_payload
-from assessment.judging.services.leases import Lease, Taken
+from assessment.judging.services.items import shown_payload
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
 from assessment.models.kinds import KINDS, kinds_that
 from assessment.pools.selectors.choices import hides_threads, shows_alone
@@ -30,7 +29,7 @@ from assessment.rounds.services.rounds import RoundPlan, add_items, announce_rou
 from collection.selectors.threads import posts_of
 
 
-def shown_instance(instance: PoolInstance, *, lab_slug: str, at: datetime) -> dict[str, Any]:
+def shown_instance(instance: PoolInstance, *, lab_slug: str) -> dict[str, Any]:
     """Return the typeset text, heading, formula and thread of an instance."""
     lab = instance.item.topic.task.lab
     post = posts_of(lab, [instance.post_id]).get(instance.post_id)
@@ -44,8 +43,7 @@ def shown_instance(instance: PoolInstance, *, lab_slug: str, at: datetime) -> di
         is_corrected=True,
         instances=(instance_with_post,),
     )
-    # Nobody judges here, so that the lease has no token.
-    payload = item_payload(Taken(shown_item, Lease("", at)), lab_slug=lab_slug)
+    payload = shown_payload(shown_item, lab_slug=lab_slug, opens_lab=True)
     return {**payload["instances"][0], "formula_html": payload["formula_html"]}
 
 

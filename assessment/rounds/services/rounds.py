@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Max
 from django.urls import reverse
 
 from arqkit.labels import LabelScale
@@ -71,19 +71,15 @@ def reveal_round(*, round_: Round, by: User | None, at: datetime) -> None:
     items = PoolItem.objects.filter(pool__round=round_).order_by()
     record_round("round.reveal", round_, by, open_items=items.filter(done_at=None).count())
     if round_.rules.tells_judges:
-        _announce_votes(round_, items, by)
+        notify(
+            round_.task,
+            Kind.ROUND_REVEALED,
+            User.objects.filter(pk__in=items.values("assessor")).exclude(pk=by.pk if by else 0),
+            path=round_.address,
+            key=f"round-revealed {round_.pk}",
+            round=str(round_),
+        )
     round_.refresh_from_db()
-
-
-def _announce_votes(round_: Round, items: QuerySet[PoolItem], by: User | None) -> None:
-    notify(
-        round_.task,
-        Kind.ROUND_REVEALED,
-        User.objects.filter(pk__in=items.values("assessor")).exclude(pk=by.pk if by else 0),
-        path=round_.address,
-        key=f"round-revealed {round_.pk}",
-        round=str(round_),
-    )
 
 
 @transaction.atomic

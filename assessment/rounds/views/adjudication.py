@@ -207,7 +207,7 @@ def _context(task: Task, instance: PoolInstance) -> dict[str, Any]:
         "lab": task.lab,
         "topic": instance.item.topic,
         "instance": instance,
-        "shown": shown_instance(instance, lab_slug=task.lab.slug, at=timezone.now()),
+        "shown": shown_instance(instance, lab_slug=task.lab.slug),
         "state": state,
         "history": [(judgment, scale.of(judgment.label)) for judgment in state.history],
         "decided": state.decision and scale.of(state.decision.label),

@@ -119,11 +119,9 @@ def _table(
     )
 
 
-def _interval(figure: Estimate) -> str:
-    return DASH if figure.low is None else f"{figure.low:.2f} to {figure.high:.2f}"
-
-
-INTERVAL = CellKind(_interval, "num")
+INTERVAL = CellKind(
+    lambda figure: DASH if figure.low is None else f"{figure.low:.2f} to {figure.high:.2f}", "num"
+)
 
 
 def _ways(agreement: Agreement) -> dict[str, Coefficients]:

@@ -161,7 +161,7 @@ def _item_context(
         "item": item,
         "topic": instance.item.topic,
         "has_thread": round_.task.words.has_threads and may_see_thread(user, instance.item.topic),
-        "shown": shown_instance(instance, lab_slug=lab.slug, at=timezone.now()),
+        "shown": shown_instance(instance, lab_slug=lab.slug),
         "votes": votes,
         "marks": painted_marks((vote.letter, vote.name, vote.judgment) for vote in votes),
         "cases": shown_entries(cases, scale=round_.pool.label_scale),

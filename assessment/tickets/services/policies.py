@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
+from arqkit.data_files import data_beside
 from arqkit.formats.labs.folder import LabFile
 from arqkit.labels import ScaleLabel
 from arqlab.core.errors import UserError
@@ -48,14 +49,7 @@ def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None
 
 
 Action = TicketPolicy.Action
-_SENTENCES = {
-    Action.WAIT: "The organizers read your comment and answer. The item stays unjudged unless they "
-    "return it to be judged again.",
-    Action.EXPERT: "An expert reads your comment and gives an opinion. The item stays unjudged "
-    "unless it is returned to be judged again.",
-    Action.ANOTHER: "Another assessor of the topic gets the item, once. If nobody else has the "
-    "topic, the organizers answer.",
-}
+_SENTENCES = data_beside(__file__)
 
 
 @transaction.atomic
