@@ -128,10 +128,8 @@ def lab_summary(lab: Lab) -> list[TaskSummary]:
     for task in tasks.order_by("position", "pk"):
         for qrel_set in QrelSet.objects.filter(task=task).order_by("version") or [None]:
             counted = topic_judgments(qrel_set) if qrel_set else {}
-            judged, name = (
-                sum(topic.judged for topic in counted.values()),
-                qrel_set and qrel_set.name,
-            )
+            judged = sum(topic.judged for topic in counted.values())
+            name = qrel_set.name if qrel_set else None
             lines.append(TaskSummary(task.slug, task.topic_count, name, len(counted), judged))
     return lines
 
