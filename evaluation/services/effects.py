@@ -324,7 +324,7 @@ def draft_scores(task: Task, *, computes: bool) -> DraftScores:
         return _scores(contest, {"first": qrels}).drop("side")
 
     scores = recent_value(
-        contest.key("draft-scores-2"),
+        contest.key("draft-scores-3"),
         (draft.digest, draft.dropped),
         compute if computes else None,
         work=scoring_work(contest.runs),
