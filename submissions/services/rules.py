@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from arqlab.core.errors import ConfirmationError, UserError
+from arqlab.core.errors import ConfirmationError
 from arqlab.core.models import Lab, Task, Team, User
 from arqlab.core.oddities import counted, utc_text
 from arqlab.core.permissions import is_team_member, may_organize
 from arqlab.core.selectors import team_key
 from arqlab.core.services.audit import record_event
+from submissions.errors import submission_error
 from submissions.models import Run, RunProblem
 from submissions.selectors import quota_left
 from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names
@@ -127,29 +128,17 @@ class Sender:
 def require_role(sender: Sender) -> None:
     """Raise `UserError` if the user is neither a member of the team nor an organizer."""
     if sender.team.lab_id != sender.task.lab_id:
-        raise UserError(
-            f"Team {sender.team.name} belongs to another lab. "
-            f"Choose a team of {sender.task.lab.name}.",
-            code="role",
-        )
+        raise submission_error("role.other-lab", sender=sender)
     if not sender.has_organizer_rights and not (
         sender.by and is_team_member(sender.by, sender.team)
     ):
-        raise UserError(
-            f"You are not a member of team {sender.team.name}. "
-            "Ask one of its members for the invitation link.",
-            code="role",
-        )
+        raise submission_error("role.no-member", sender=sender)
 
 
 def require_organizer(sender: Sender) -> None:
     """Raise `UserError` if the user may not do what only organizers do with a run."""
     if not sender.has_organizer_rights:
-        raise UserError(
-            "Only organizers can mark runs as baselines or as out of competition, and retry a "
-            "check. Ask an organizer.",
-            code="role",
-        )
+        raise submission_error("role.organizers-mark")
 
 
 def require_named_team(team: Team, *, names: Iterable[str], confirmed: bool | str) -> None:
@@ -181,16 +170,9 @@ def require_open(sender: Sender, *, post_hoc: bool) -> None:
     if sender.organizes or state == "open" or (post_hoc and sender.is_post_hoc):
         return
     if state == "upcoming" and task.opens_at:
-        raise UserError(
-            f"{task.name} opens on {utc_text(task.opens_at)}. Submit your run then. "
-            "You can check a file now.",
-            code="upcoming",
-        )
+        raise submission_error("upcoming", task=task, opens=utc_text(task.opens_at))
     closed_on = f" on {utc_text(task.closes_at)}" if task.closes_at else ""
-    raise UserError(
-        f"{task.name} closed{closed_on}. Ask an organizer of {task.lab.name} to submit a late run.",
-        code="closed",
-    )
+    raise submission_error("closed", task=task, closed_on=closed_on)
 
 
 def require_quota(sender: Sender, *, runs: int) -> None:
@@ -203,10 +185,13 @@ def require_quota(sender: Sender, *, runs: int) -> None:
     left = quota_left(team=sender.team, task=sender.task, post_hoc=is_post_hoc)
     if runs > left:
         kind = "post-hoc run" if is_post_hoc else "run"
-        raise UserError(
-            f"You submitted {counted(runs, kind)}, but team {sender.team.name} has only {left} of "
-            f"its {quota} {kind}s left for {sender.task.name}. Withdraw a run or submit fewer.",
-            code="quota",
+        raise submission_error(
+            "quota.submit",
+            sender=sender,
+            left=left,
+            quota=quota,
+            kind=kind,
+            runs=counted(runs, kind),
         )
 
 
@@ -214,11 +199,7 @@ def require_tags(tags: Iterable[str]) -> None:
     """Raise `UserError` for a tag that a leaderboard cannot show: empty, too long, unprintable."""
     for tag in tags:
         if not tag.strip() or len(tag) > TAG_LENGTH or not tag.isprintable():
-            raise UserError(
-                f"The run tag {tag[:TAG_LENGTH]!r} is not valid. Choose a tag of 1 to "
-                f"{TAG_LENGTH} characters on one line.",
-                code="tag",
-            )
+            raise submission_error("tag", most=TAG_LENGTH, tag=tag[:TAG_LENGTH])
 
 
 def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
@@ -234,11 +215,7 @@ def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
     )
     twice = taken | {tag for tag in tags if tags.count(tag) > 1}
     if twice:
-        raise UserError(
-            f"Team {sender.team.name} would have two runs with the tag {', '.join(sorted(twice))} "
-            f"in {sender.task.name}. Give each run its own tag, or withdraw the earlier run.",
-            code="tag-taken",
-        )
+        raise submission_error("tag-taken", sender=sender, tags=", ".join(sorted(twice)))
 
 
 def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> None:
@@ -249,10 +226,7 @@ def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> No
     require_role(sender)
     if baseline:
         if not sender.has_organizer_rights:
-            raise UserError(
-                "Only organizers can add baselines. Submit the file as a run of your team.",
-                code="role",
-            )
+            raise submission_error("role.baselines")
     elif not sender.loads:
         require_open(sender, post_hoc=True)
         require_quota(sender, runs=len(tags))

@@ -6,16 +6,20 @@ from string import Formatter
 
 from tests.paths import ROOT
 
+APPS = ("arqlab", "submissions", "assessment", "evaluation", "retrieval")
 FILES = {
     "user_error": "arqlab/core/refusals.toml",
     "assessment_error": "assessment/refusals.toml",
     "judging_error": "assessment/refusals.toml",
+    "submission_error": "submissions/refusals.toml",
+    "release_error": "evaluation/refusals.toml",
+    "baseline_error": "retrieval/refusals.toml",
 }
 
 
 def called_refusals() -> list[tuple[str, str, set[str]]]:
     found = []
-    for path in (*ROOT.glob("arqlab/**/*.py"), *ROOT.glob("assessment/**/*.py")):
+    for path in (path for app in APPS for path in (ROOT / app).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in FILES:
                 facts = {str(keyword.arg) for keyword in node.keywords}

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from arqkit.formats.latex import latex_text
-from arqkit.formats.papers.tables import DECIMALS, LONGEST, PaperRun
+from arqkit.formats.papers.floats import DECIMALS, LONGEST, fitted, floats, panels, tabular, tex_row
+from arqkit.formats.papers.tables import PaperRun
 from arqkit.formats.tables import table_text
 from arqkit.judgments.qrels import JudgedTopic, LabelledTopics
 from arqkit.labels import LabelScale
@@ -34,21 +34,9 @@ class ListTable:
 
     def latex(self) -> str:
         """Return the table as floats of LaTeX; a longer one is continued on the next page."""
-        floats = []
-        for place in range(0, len(self.rows), LONGEST):
-            caption = r"\textit{Continued.}" if place else self.caption
-            floats += [
-                *([r"\addtocounter{table}{-1}"] if place else []),
-                r"\begin{table}[p]" if len(self.rows) > LONGEST else r"\begin{table}[!htb]",
-                r"\centering\footnotesize",
-                rf"\caption{{{caption}}}",
-                *([] if place else [rf"\label{{tab:{self.name}}}"]),
-                r"\kitfit{%",
-                *self._tabular(self.rows[place : place + LONGEST]),
-                "}",
-                r"\end{table}",
-            ]
-        return "\n".join([*floats, ""])
+        starts = range(0, len(self.rows), LONGEST)
+        parts = [fitted(self._tabular(self.rows[place : place + LONGEST])) for place in starts]
+        return floats(self.name, self.caption, parts)
 
     def tsv(self) -> str:
         """Return the same rows as TSV, with the values in full precision.
@@ -66,29 +54,22 @@ class ListTable:
         return table_text([["Part", *names] if part else names, *lines])
 
     def _tabular(self, rows: Iterable[Sequence[object]]) -> list[str]:
-        width, over, rules, first = len(self.headings), [], [], 1
-        for name, same in groupby(heading for heading, _ in self.headings):
-            columns = len(list(same))
-            over.append(rf"\multicolumn{{{columns}}}{{c}}{{{latex_text(name)}}}")
-            if name:
-                rules.append(rf"\cmidrule(lr){{{first}-{first + columns - 1}}}")
-            first += columns
-        below = " & ".join(latex_text(heading) for _, heading in self.headings)
-        return [
-            rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}",
-            r"\toprule",
-            *([" & ".join(over) + r" \\", "".join(rules)] if rules else []),
-            below + r" \\",
-            r"\midrule",
-            *(
-                rf"\multicolumn{{{width}}}{{l}}{{\textbf{{{latex_text(str(row[0]))}}}}} \\"
-                if len(row) == 1
-                else " & ".join(map(_cell, row)) + r" \\"
-                for row in rows
+        width, over = len(self.headings), list(panels((name for name, _ in self.headings), 1))
+        rules = "".join(rule for name, _, rule in over if name)
+        above = (rf"\multicolumn{{{size}}}{{c}}{{{latex_text(name)}}}" for name, size, _ in over)
+        return tabular(
+            f"l{'r' * (width - 1)}",
+            [
+                *([tex_row(above), rules] if rules else []),
+                tex_row(latex_text(heading) for _, heading in self.headings),
+            ],
+            (
+                rf"\multicolumn{{{width}}}{{l}}{{\textbf{{{latex_text(str(values[0]))}}}}} \\"
+                if len(values) == 1
+                else tex_row(map(_cell, values))
+                for values in rows
             ),
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
+        )
 
 
 def _cell(value: object) -> str:
@@ -151,21 +132,12 @@ def topic_listing(
         ]
         for topic in topics
     ]
-    measured = [(heading, "Median"), (heading, "Best")] if scores else []
+    headings = [("", "Topic"), ("Items", "Judged"), *(("Items", label.word) for label in labels)]
     text = "Topics with their judged items by label"
     if scores:
         text += f", and the median and best {latex_text(heading)} of the runs"
-    return ListTable(
-        "topics",
-        f"{text}.",
-        [
-            ("", "Topic"),
-            ("Items", "Judged"),
-            *(("Items", label.word) for label in labels),
-            *measured,
-        ],
-        rows if scores else [row[: 2 + len(labels)] for row in rows],
-    )
+        headings += [(heading, "Median"), (heading, "Best")]
+    return ListTable("topics", f"{text}.", headings, [line[: len(headings)] for line in rows])
 
 
 def certificate_table(certificate: Certificate, measures: Iterable[Measure]) -> ListTable:

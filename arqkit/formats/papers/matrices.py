@@ -4,14 +4,14 @@ import io
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 
 import numpy as np
 
 from arqkit.comparison.correlation import Correlations
 from arqkit.formats.latex import latex_text
-from arqkit.formats.papers.tables import DECIMALS
+from arqkit.formats.papers.floats import DECIMALS, floats, tabular, tex_row
 from arqkit.formats.tables import table_text
 from arqkit.measures.columns import Reals
 
@@ -65,55 +65,32 @@ class CorrelationTable:
 
     def latex(self) -> str:
         """Return the table as a float of LaTeX."""
-        matrices = self.matrices
-        beside = r"\qquad" if len(self.headings) <= WIDEST else r"\\[2ex]"
-        return "\n".join(
-            [
-                r"\begin{table}[!htb]",
-                r"\centering\footnotesize",
-                rf"\caption{{{self.caption}}}",
-                rf"\label{{tab:{self.name}}}",
-                *self._tabular(matrices.pearson, "(a) Pearson's $r$"),
-                beside,
-                *self._tabular(matrices.kendall, r"(b) Kendall's $\tau$"),
-                r"\end{table}",
-                "",
-            ]
+        both = (
+            self._tabular(self.matrices.pearson, "(a) Pearson's $r$"),
+            [r"\qquad" if len(self.headings) <= WIDEST else r"\\[2ex]"],
+            self._tabular(self.matrices.kendall, r"(b) Kendall's $\tau$"),
         )
+        return floats(self.name, self.caption, [[*chain.from_iterable(both)]])
 
     def tsv(self) -> str:
         """Return one row for each pair of measures, with the coefficients as they are computed."""
+        known = self.matrices
         rows = [["measure", "other", "runs", "pearson", "kendall"]]
-        for first, second in combinations(range(len(self.headings)), 2):
-            both = [
-                self.headings[first],
-                self.headings[second],
-                str(self.matrices.runs[first, second]),
-            ]
-            values = (self.matrices.pearson[first, second], self.matrices.kendall[first, second])
-            rows.append(
-                [*both, *("" if np.isnan(value) else repr(float(value)) for value in values)]
-            )
+        for pair in combinations(range(len(self.headings)), 2):
+            values = (known.pearson[pair], known.kendall[pair])
+            names = [self.headings[place] for place in pair] + [str(known.runs[pair])]
+            rows.append(names + ["" if np.isnan(value) else repr(float(value)) for value in values])
         return table_text(rows)
 
     def _tabular(self, matrix: Reals, title: str) -> list[str]:
         names = [latex_text(heading) for heading in self.headings]
-        rows = [
-            " & ".join([name, *map(_cell, values)]) + r" \\"
-            for name, values in zip(names, matrix.tolist(), strict=True)
-        ]
-        width = len(names)
-        return [
-            rf"\begin{{tabular}}{{l{'r' * width}}}",
-            r"\toprule",
-            " & ".join(["", *names]) + r" \\",
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\addlinespace",
-            rf"\multicolumn{{{width + 1}}}{{c}}{{{title}}} \\",
-            r"\end{tabular}",
-        ]
+        lines = zip(names, matrix.tolist(), strict=True)
+        return tabular(
+            f"l{'r' * len(names)}",
+            [tex_row(["", *names])],
+            [tex_row([name, *map(_cell, values)]) for name, values in lines],
+            [r"\addlinespace", rf"\multicolumn{{{len(names) + 1}}}{{c}}{{{title}}} \\"],
+        )
 
 
 def _cell(value: float) -> str:

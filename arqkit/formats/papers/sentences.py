@@ -6,12 +6,15 @@ is an empty string.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from arqkit.data_files import data_beside
 from arqkit.formats.latex import latex_text
-from arqkit.formats.papers.tables import DECIMALS
+from arqkit.formats.papers.floats import DECIMALS
 from arqkit.leaderboard import Board, BoardRun
 from arqkit.measures.names import Measure
 
+_TEXTS: Mapping[str, str] = data_beside(__file__)
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -67,26 +70,52 @@ class KappaFacts:
     fleiss: tuple[float | None, float | None]
 
 
+class _Count(int):
+    """A number of things, which a sentence writes with their word, as `sentences.toml` says."""
+
+    def __format__(self, spec: str) -> str:
+        """Return it in words, perhaps with a noun (`run`), or in digits with one (`#topic`)."""
+        if spec == "were":
+            return "was" if self == 1 else "were"
+        noun = spec.removeprefix("#")
+        if noun and not noun.replace(" ", "").isalpha():
+            return super().__format__(spec)
+        number = f"{int(self):,}"
+        if spec == noun and self < len(NUMBERS):
+            number = NUMBERS[self]
+        return f"{number} {noun}{'s' * (self != 1)}" if noun else number
+
+
+def _text(name: str, **facts: Any) -> str:
+    """Return a sentence in LaTeX: texts and lists of texts are escaped, numbers are counts."""
+
+    def shown(fact: Any) -> Any:
+        match fact:
+            case int():
+                return _Count(fact)
+            case str():
+                return latex_text(fact)
+            case [*texts]:
+                return _and([latex_text(text) for text in texts])
+        return fact
+
+    return _TEXTS[name].format(**{key: shown(fact) for key, fact in facts.items()})
+
+
 def runs_sentence(runs: Sequence[BoardRun]) -> str:
     """Return how many runs of how many teams there are, automatic and manual."""
     own = [run for run in runs if not run.is_baseline and run.counts]
     if not own:
         return ""
-    teams, manual = len({run.team for run in own}), sum(run.is_manual for run in own)
-    text = f"A total of {_counted(len(own), 'run')} {_were(len(own))} received from "
-    text += f"{_counted(teams, 'team')}. "
-    if not manual:
-        text += "All runs were declared to be automatic."
+    manual = sum(run.is_manual for run in own)
+    parts = [_text("runs", runs=len(own), teams=len({run.team for run in own}))]
+    if manual:
+        parts.append(_text("manual", automatic=len(own) - manual, manual=manual))
     else:
-        automatic = len(own) - manual
-        text += f"Of these, {_counted(automatic, 'run')} {_were(automatic)} declared to be "
-        text += "automatic, with no human intervention at any stage of generating the ranked list "
-        text += f"for each query. The remaining {_counted(manual, 'run')} {_were(manual)} declared "
-        text += "to be manual."
-    baselines = sum(run.is_baseline and run.counts for run in runs)
-    if baselines:
-        text += f" The organizers provided {_counted(baselines, 'baseline run')}."
-    return text
+        parts.append(_text("all-automatic"))
+    if baselines := sum(run.is_baseline and run.counts for run in runs):
+        parts.append(_text("baselines", baselines=baselines))
+    return " ".join(parts)
 
 
 def pool_sentences(facts: PoolFacts, *, item: str) -> str:
@@ -101,20 +130,16 @@ def pool_sentences(facts: PoolFacts, *, item: str) -> str:
         (kind, top), *others = facts.depths.items()
         first = f"the top {top} {item} of each {kind} run"
         tops = [first, *(f"the top {depth} of each {kind} run" for kind, depth in others)]
-        parts.append(f"Pools were created by taking {_and(tops)}.")
-    for names, kind in ((facts.deep, "primary"), (facts.shallow, "alternate")):
+        parts.append(_text("depths", tops=tops))
+    for names, article, kind in ((facts.deep, "a", "primary"), (facts.shallow, "an", "alternate")):
         if names:
-            article = "a" if kind == "primary" else "an"
-            known = _and([latex_text(name) for name in names])
-            many = f"{kind} runs" if names[1:] else f"{article} {kind} run"
-            baselines = "baselines" if names[1:] else "baseline"
-            parts.append(f"The {baselines} {known} {_were(len(names))} pooled as {many}.")
-    mean = facts.items / facts.topics
-    parts.append(f"On average, the judgment pools contain {mean:,.1f} {item} per topic.")
+            sentence = "several-pooled" if names[1:] else "pooled"
+            parts.append(_text(sentence, names=list(names), article=article, kind=kind))
+    parts.append(_text("pool-size", mean=facts.items / facts.topics, item=item))
     if facts.labels > facts.items:
-        parts.append(f"They have {facts.labels:,} instances in total.")
+        parts.append(_text("instances", labels=facts.labels))
     if facts.supplements:
-        parts.append(f"They include {_counted(facts.supplements, 'supplement')}.")
+        parts.append(_text("supplements", supplements=facts.supplements))
     return " ".join(parts)
 
 
@@ -123,54 +148,49 @@ def assessment_sentences(facts: AssessmentFacts, *, item: str, labelled: str) ->
 
     `item` is the plural for judged items, `labelled` the singular for what gets a label.
     """
-    kept = len(facts.judged)
+    kept, few = len(facts.judged), len(facts.dropped)
     if not kept:
         return ""
     parts = []
-    for_topics = f"For the {_topics(kept)}"
-    if facts.dropped:
-        few = len(facts.dropped)
-        names, count = _and([latex_text(name) for name in facts.dropped]), _number(few)
+    if few:
+        names, letters = list(facts.dropped), facts.binarization
         parts.append(
-            f"Among {_topics(kept + few)} assessed, {count} ({names}) {_were(few)}"
-            " removed from the collection, for having too few items assessed as relevant "
-            f"({latex_text(facts.binarization)})."
+            _text("dropped", assessed=kept + few, few=few, names=names, binarization=letters)
         )
-        for_topics = f"For the remaining {_topics(kept)}"
-    mean = sum(facts.judged.values()) / kept
-    time = (
-        ""
-        if facts.seconds is None
-        else (f", with an average assessment time of {facts.seconds:.1f} seconds per {labelled}")
-    )
-    parts.append(f"{for_topics}, an average of {mean:,.1f} {item} were assessed{time}.")
+    timed = facts.seconds is not None
+    time = _text("time", seconds=facts.seconds, labelled=labelled) if timed else ""
+    mean, which = sum(facts.judged.values()) / kept, "remaining " if few else ""
+    parts.append(_text("judged", which=which, kept=kept, mean=mean, item=item, time=time))
     if facts.assessors:
-        people = _counted(facts.assessors, "assessor").capitalize()
-        parts.append(f"{people} worked for a total of {facts.hours:,.1f} hours.")
-    most = max(facts.positive, key=lambda topic: facts.positive[topic])
-    least = min(facts.positive, key=lambda topic: facts.positive[topic])
-    positive = sum(facts.positive.values()) / kept
+        people = f"{_Count(facts.assessors):assessor}".capitalize()
+        parts.append(_text("work", people=people, hours=facts.hours))
+    positive = facts.positive
+    most, least = max(positive, key=positive.__getitem__), min(positive, key=positive.__getitem__)
     parts.append(
-        f"The average number of {item} labeled with any degree of relevance "
-        f"({latex_text(facts.any_relevance)}) was {positive:,.1f} per topic, with the highest "
-        f"number being {facts.positive[most]:,} (for topic {latex_text(most)}) and the lowest "
-        f"being {facts.positive[least]:,} (for topic {latex_text(least)})."
+        _text(
+            "positive",
+            item=item,
+            binarization=facts.any_relevance,
+            mean=sum(positive.values()) / kept,
+            highest=positive[most],
+            most=most,
+            lowest=positive[least],
+            least=least,
+        )
     )
     return " ".join(parts)
 
 
 def agreement_sentence(facts: KappaFacts, *, ways: int, binarization: str) -> str:
     """Return the kappas of a round; `ways` is the number of labels that are judgments."""
-    graded, binary = facts.total
-    if graded is None or binary is None:
+    if None in facts.total:
         return ""
-    count = _number(ways)
-    text = f"{latex_text(facts.title)}: over {_counted(facts.items, 'item')}, an average Cohen's "
-    text += f"kappa of {graded:.2f} was achieved on the {count}-way assessment task, and of "
-    text += f"{binary:.2f} with {latex_text(binarization)}."
+    graded, binary = facts.total
+    known = {"title": facts.title, "items": facts.items, "ways": ways, "binarization": binarization}
+    text = _text("agreement", graded=graded, binary=binary, **known)
     if facts.is_training and None not in facts.fleiss:
-        first, second = (f"{value:.2f}" for value in facts.fleiss)
-        text += f" Fleiss' kappa was {first} on the {count}-way task, and {second} when binarized."
+        graded, binary = facts.fleiss
+        text += f" {_text('fleiss', graded=graded, binary=binary, ways=ways)}"
     return text
 
 
@@ -187,18 +207,14 @@ def results_sentences(board: Board, measures: Sequence[Measure]) -> str:
     if not competing:
         return ""
     best = _best(competing, main)
-    heading = latex_text(main.heading)
-    parts = [f"The best result was achieved by {_run(best)}, with {_value(best, main)} {heading}."]
+    parts = [_text("best", **_result(best, main))]
     automatic = [run for run in competing if not run.is_manual]
     if best.is_manual and automatic:
-        first = _best(automatic, main)
-        parts.append(
-            f"Among automatic runs, {_run(first)} had the highest {heading}, {_value(first, main)}."
-        )
+        parts.append(_text("best-automatic", **_result(_best(automatic, main), main)))
     for measure in measures:
         ceiling = board.ceilings.get(measure.name, 1.0)
         if measure.is_rating and round(ceiling, DECIMALS) != 1.0:
-            parts.append(f"The highest possible {latex_text(measure.heading)} is {ceiling:.2f}.")
+            parts.append(_text("ceiling", measure=measure.heading, ceiling=ceiling))
     return " ".join(parts)
 
 
@@ -206,32 +222,11 @@ def _best(runs: Sequence[BoardRun], measure: Measure) -> BoardRun:
     return max(runs, key=lambda run: run.values[measure.name])
 
 
-def _run(run: BoardRun) -> str:
-    return rf"the {_kind(run)}run \emph{{{latex_text(run.tag)}}} from {latex_text(run.team)}"
-
-
-def _kind(run: BoardRun) -> str:
-    return ("manual " if run.is_manual else "") + ("primary " if run.is_primary else "")
-
-
-def _value(run: BoardRun, measure: Measure) -> str:
-    return f"{run.values[measure.name]:.{DECIMALS}f}"
-
-
-def _number(count: int) -> str:
-    return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{_number(count)} {word}{'s' * (count != 1)}"
-
-
-def _topics(count: int) -> str:
-    return f"{count:,} topic{'s' * (count != 1)}"
-
-
-def _were(count: int) -> str:
-    return "was" if count == 1 else "were"
+def _result(run: BoardRun, measure: Measure) -> dict[str, str]:
+    kind = ("manual " if run.is_manual else "") + ("primary " if run.is_primary else "")
+    value = f"{run.values[measure.name]:.{DECIMALS}f}"
+    named = {"kind": kind, "tag": run.tag, "team": run.team}
+    return named | {"value": value, "measure": measure.heading}
 
 
 def _and(parts: Sequence[str]) -> str:

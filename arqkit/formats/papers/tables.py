@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from arqkit.comparison.families import SIGNIFICANT
 from arqkit.formats.latex import latex_text
+from arqkit.formats.papers.floats import DECIMALS, LONGEST, fitted, floats, panels, tabular, tex_row
 from arqkit.formats.tables import table_text
 from arqkit.judgments.questions import SpecialQuestion
 from arqkit.labels import LabelScale
@@ -22,9 +23,6 @@ from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
 from arqkit.standings import FLAGS, PRIMARY, Flag
 
-DECIMALS = 3
-LONGEST = 56
-"""The most lines of a table on a page; a longer one is continued."""
 BREAK = r" \\ "
 """What separates lines in a cell. A row ends without the last space."""
 GAP = r"@{\hskip 5\tabcolsep}"
@@ -104,24 +102,9 @@ class PaperTable:
 
     def latex(self) -> str:
         """Return the table as floats of LaTeX, with the numbers of a group of runs together."""
-        floats = []
-        parts = list(_parts(self._groups()))
-        for place, lines in enumerate(parts):
-            caption = self.caption if place == 0 else r"\textit{Continued.}"
-            if place:
-                floats.append(r"\addtocounter{table}{-1}")
-            floats += [
-                r"\begin{table}[p]" if len(parts) > 1 else r"\begin{table}[!htb]",
-                r"\centering\footnotesize",
-                rf"\caption{{{caption}}}",
-                *([rf"\label{{tab:{self.name}}}"] if place == 0 else []),
-                *([r"\setlength{\tabcolsep}{3pt}"] if len(self.columns) > WIDEST else []),
-                r"\kitfit{%",
-                *self._tabular(lines),
-                "}",
-                r"\end{table}",
-            ]
-        return "\n".join([*floats, ""])
+        close = [r"\setlength{\tabcolsep}{3pt}"] if len(self.columns) > WIDEST else []
+        parts = [[*close, *fitted(self._tabular(lines))] for lines in _parts(self._groups())]
+        return floats(self.name, self.caption, parts)
 
     def tsv(self) -> str:
         """Return the same rows as TSV, with the values in full precision."""
@@ -144,30 +127,20 @@ class PaperTable:
 
     def _tabular(self, lines: Sequence[str]) -> list[str]:
         marks = [heading for heading, _ in self._marks]
-        panels = [(name, len(list(same))) for name, same in groupby(c.panel for c in self.columns)]
         first = 3 + len(marks)
-        over, rules = [], []
-        for name, width in panels:
-            headings = list(map(latex_text, name.split("\n")))
-            gap = GAP if first + width <= 2 + len(marks) + len(self.columns) else ""
-            over.append(rf"\multicolumn{{{width}}}{{c{gap}}}{{{_stacked(headings)}}}")
-            rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
-            first += width
-        scores = GAP.join("r" * width for _, width in panels)
+        known = list(panels((column.panel for column in self.columns), first))
+        over: list[str] = []
+        for name, width, _ in known:
+            gap = GAP if len(over) < len(known) - 1 else ""
+            headings = _stacked([latex_text(line) for line in name.split("\n")])
+            over.append(rf"\multicolumn{{{width}}}{{c{gap}}}{{{headings}}}")
+        scores = GAP.join("r" * width for _, width, _ in known)
         types = rf"\multicolumn{{{len(marks)}}}{{c}}{{Run type}}"
         below = ["Run", "Data", *(rf"\textbf{{{mark}}}" for mark in marks)]
         below += [latex_text(column.heading) for column in self.columns]
-        return [
-            rf"\begin{{tabular}}{{ll{'c' * len(marks)}{scores}}}",
-            r"\toprule",
-            " & ".join(["", "", types, *over]) + r" \\",
-            rf"\cmidrule(lr){{3-{2 + len(marks)}}}" + "".join(rules),
-            " & ".join(below) + r" \\",
-            r"\midrule",
-            *lines,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
+        rules = rf"\cmidrule(lr){{3-{first - 1}}}" + "".join(rule for _, _, rule in known)
+        heads = [tex_row(["", "", types, *over]), rules, tex_row(below)]
+        return tabular(f"ll{'c' * len(marks)}{scores}", heads, lines)
 
     def _groups(self) -> list[list[str]]:
         best = {column.key: _Best.of(self.rows, column) for column in self.columns}
@@ -176,10 +149,10 @@ class PaperTable:
         for (_, name), rows in groupby(self.rows, key=lambda row: row.run.group):
             title = rf"\textbf{{{latex_text(name)}}}"
             lines = [rf"\multicolumn{{{width}}}{{l}}{{{title}}} \\"]
-            for row in rows:
-                texts = [row.name, self._data(row.run), *(mark(row) for _, mark in self._marks)]
-                texts += [best[column.key].text(row) for column in self.columns]
-                lines.append(" & ".join(texts) + r" \\")
+            for run in rows:
+                texts = [run.name, self._data(run.run), *(mark(run) for _, mark in self._marks)]
+                texts += [best[column.key].text(run) for column in self.columns]
+                lines.append(tex_row(texts))
             groups.append(lines)
         return groups
 
