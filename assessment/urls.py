@@ -1,41 +1,32 @@
 """URLs of the app."""
 
-from django.urls import URLPattern, include, path
+from django.urls import path
 
 from arqlab.web.pages import API, TASK, pages_in
 from assessment.judging.apis import views as apis
 
 app_name = "assessment"
 
-
-def _judging_patterns(prefix: str = "") -> list[URLPattern]:
-    """Return the judging API of a topic, with names for the official round or for another one."""
-    return [
-        path("next/", apis.NextApi.as_view(), name=f"{prefix}api-judging-next"),
-        path("items/<int:item>/", apis.ItemApi.as_view(), name=f"{prefix}api-judging-item"),
-        path(
-            "items/<int:item>/related/",
-            apis.RelatedLabelsApi.as_view(),
-            name=f"{prefix}api-judging-related",
-        ),
-        path("comments/", apis.RecentCommentsApi.as_view(), name=f"{prefix}api-judging-comments"),
-        path("judgments/", apis.JudgmentsApi.as_view(), name=f"{prefix}api-judging-judgments"),
-        path("skip/", apis.SkipApi.as_view(), name=f"{prefix}api-judging-skip"),
-        path("lease/", apis.LeaseApi.as_view(), name=f"{prefix}api-judging-lease"),
-    ]
-
-
-trip_patterns = [
-    path("trip/", apis.TripApi.as_view(), name="api-judging-trip"),
-    path("trip/end/", apis.TripEndApi.as_view(), name="api-judging-trip-end"),
-]
+# The judging API of a topic, by the names of its addresses: in all rounds, and in the official one.
+_JUDGING = {
+    "next": ("next/", apis.NextApi),
+    "item": ("items/<int:item>/", apis.ItemApi),
+    "related": ("items/<int:item>/related/", apis.RelatedLabelsApi),
+    "comments": ("comments/", apis.RecentCommentsApi),
+    "judgments": ("judgments/", apis.JudgmentsApi),
+    "skip": ("skip/", apis.SkipApi),
+    "lease": ("lease/", apis.LeaseApi),
+}
+_TRIPS = {"trip": ("trip/", apis.TripApi), "trip-end": ("trip/end/", apis.TripEndApi)}
+_PLACES = (
+    (f"{TASK}topics/<str:query_id>/judging/", "", _JUDGING | _TRIPS),
+    (f"{TASK}rounds/<slug:round>/topics/<str:query_id>/judging/", "round-", _JUDGING),
+)
 urlpatterns = [
-    path(
-        f"{API}{TASK}topics/<str:query_id>/judging/", include(_judging_patterns() + trip_patterns)
-    ),
-    path(
-        f"{API}{TASK}rounds/<slug:round>/topics/<str:query_id>/judging/",
-        include(_judging_patterns("round-")),
+    *(
+        path(f"{API}{place}{route}", api.as_view(), name=f"{prefix}api-judging-{name}")
+        for place, prefix, addresses in _PLACES
+        for name, (route, api) in addresses.items()
     ),
     *pages_in("assessment"),
 ]

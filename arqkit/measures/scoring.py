@@ -102,7 +102,7 @@ class Scorer:
         ).without_unjudged()
         self._provided = ProvidedMeasures(
             self._judged,
-            [m.name for m in self.measures if _is_provided(m)],
+            [m.name for m in self.measures if not (m.is_columnar or m.kind in ("AR", "Judged"))],
             topics=len(self.topics),
         )
 
@@ -221,7 +221,3 @@ def _as_measures(measures: Iterable[str | Measure], relevant_from: int) -> tuple
     texts = [measure.name if isinstance(measure, Measure) else measure for measure in measures]
     parsed = parse_measures(texts, relevant_from=relevant_from)
     return tuple(measure for measure in parsed if not measure.needs_texts)
-
-
-def _is_provided(measure: Measure) -> bool:
-    return measure.kind not in ("AR", "Judged") and not measure.is_columnar

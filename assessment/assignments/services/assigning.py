@@ -11,7 +11,7 @@ from django.urls import reverse
 from arqkit.formats.assignments import read_assignments, resolve
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import Problem
-from arqlab.core.errors import UserError, require_confirmed
+from arqlab.core.errors import require_confirmed
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.oddities import counted, name_list
 from arqlab.core.services.audit import record_event
@@ -161,12 +161,8 @@ def review_topics(
         waiting = set(items.filter(done_at=None, pool__closed_at=None).values_list("topic"))
         finished = set(items.values_list("topic")) - waiting
         finished &= {(assignment.topic_id,) for assignment in assignments}
-        refuse_topics(
-            [topic for topic in topics if (topic.pk,) not in finished],
-            "Cannot review {}. Only an assigned topic whose items are all judged can be in review. "
-            "Nothing was changed.",
-            code="not-done",
-        )
+        if open_topics := [topic for topic in topics if (topic.pk,) not in finished]:
+            raise assessment_error("not-done", topics=named(open_topics))
     changed = [
         assignment
         for assignment in assignments
@@ -244,7 +240,6 @@ def refuse_others(task: Task, people: Iterable[User]) -> None:
         raise assessment_error("no-assessor", names=names, task=task)
 
 
-def refuse_topics(topics: Iterable[Topic], message: str, *, code: str) -> None:
-    """Raise `UserError` with the names of topics in the message, if there are topics."""
-    if names := [topic.query_id for topic in topics]:
-        raise UserError(message.format(name_list(names)), code=code)
+def named(topics: Iterable[Topic]) -> str:
+    """Return the names of topics for a sentence."""
+    return name_list([topic.query_id for topic in topics])

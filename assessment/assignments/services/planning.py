@@ -16,8 +16,8 @@ from assessment.assignments.selectors.viability import keep_forecasts
 from assessment.assignments.services.assigning import (
     Pairs,
     assign_topics,
+    named,
     refuse_others,
-    refuse_topics,
     topics_by_person,
 )
 from assessment.errors import assessment_error
@@ -117,12 +117,8 @@ def set_topics_aside(
     Task.objects.select_for_update().get(pk=task.pk)
     known = keep_forecasts(task, topic_tallies(task))
     doubtful = {pk for pk, (_, probability) in known.items() if probability < 1}
-    refuse_topics(
-        [topic for topic in topics if topic.pk not in doubtful],
-        "Cannot set aside {}. Only a topic that may still be dropped for too few relevant items "
-        "can be set aside. Nothing was changed.",
-        code="is-kept",
-    )
+    if certain := [topic for topic in topics if topic.pk not in doubtful]:
+        raise assessment_error("is-kept", topics=named(certain))
     aside = set(_set_aside(topics).values_list("topic", flat=True))
     changed = [
         SetAsideTopic(
@@ -179,18 +175,11 @@ def apply_plan(
     )
     taken = set(open_assignments.values_list("topic", "assessor"))
     assigned = {topic for topic, _ in taken}
-    refuse_topics(
-        [topic for topic, _ in first if topic.pk in assigned],
-        "{} got an assessor in the meantime. Nothing was changed. Make the plan again.",
-        code="changed-meanwhile",
-    )
+    if late := [topic for topic, _ in first if topic.pk in assigned]:
+        raise assessment_error("changed-meanwhile.plan", topics=named(late))
     judging = taken | {(topic.pk, person.pk) for topic, person in first}
-    refuse_topics(
-        [topic for topic, person in second.items() if (topic.pk, person.pk) in judging],
-        "The first and the second assessor of {} are the same person. Nothing was changed. Choose "
-        "another second assessor.",
-        code="same-person",
-    )
+    if twice := [topic for topic, one in second.items() if (topic.pk, one.pk) in judging]:
+        raise assessment_error("same-person", topics=named(twice))
     assigned_count = assign_topics(task=task, pairs=first, replaces=False, at=at, by=by).made
     return assigned_count, _replace_seconds(task, second, at=at, by=by)
 

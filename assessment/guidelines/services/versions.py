@@ -285,7 +285,7 @@ def write_guideline(
     newest = current_guideline(task)
     number = newest.version if newest else 0
     if after is not None and after != number:
-        raise assessment_error("changed-meanwhile", number=number)
+        raise assessment_error("changed-meanwhile.guidelines", number=number)
     text = text.replace("\r\n", "\n").strip() + "\n"
     todo = "Write guidelines for assessors."
     require_text(text, "The text of the guidelines", most=LONGEST, todo=todo)

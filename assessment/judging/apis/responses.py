@@ -17,21 +17,18 @@ HAVE = OpenApiParameter(
 )
 
 
-REFUSALS = {
-    400: OpenApiResponse(ErrorSerializer, description="`bad-label`, `bad-comment` or `malformed`."),
-    401: OpenApiResponse(ErrorSerializer, description="`signed-out`."),
-    403: OpenApiResponse(ErrorSerializer, description="`csrf`."),
-    404: OpenApiResponse(
-        ErrorSerializer, description="`not-found`: the topic or item is not assigned to the user."
-    ),
-    409: OpenApiResponse(
-        ErrorSerializer,
-        description="`pool-closed`, `not-in-pool`, `forged-lease`, `leased-elsewhere`, "
-        "`key-used`, `overtaken` or `no-text`.",
-    ),
-    413: OpenApiResponse(ErrorSerializer, description="`too-large`."),
+_REFUSALS = {
+    400: "`bad-label`, `bad-comment` or `malformed`.",
+    401: "`signed-out`.",
+    403: "`csrf`.",
+    404: "`not-found`: the topic or item is not assigned to the user.",
+    409: "`pool-closed`, `not-in-pool`, `forged-lease`, `leased-elsewhere`, `key-used`, "
+    "`overtaken` or `no-text`.",
+    413: "`too-large`.",
 }
-
+REFUSALS = {
+    status: OpenApiResponse(ErrorSerializer, description=text) for status, text in _REFUSALS.items()
+}
 
 LABEL: dict[str, Any] = {
     "min_value": 0,

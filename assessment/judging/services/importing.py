@@ -25,6 +25,9 @@ from assessment.judging.services.late_labels import complete_items
 from assessment.models import Judgment, PoolItem, Ticket
 from assessment.qrels.selectors.drafts import host_of, pooled_instances, task_scale, with_current
 
+_GIVEN = ("comment", "active_ms", "judged_at", "given_at", "reason", "marks")
+_DETAILS = ("assessor_id", "guideline_id", *_GIVEN)
+
 
 class ImportNames(NamedTuple):
     """The keys of the users and of the versions of the guidelines that the lines name."""
@@ -37,12 +40,7 @@ class ImportNames(NamedTuple):
         fields = {
             "assessor_id": self.people.get(row.assessor or ""),
             "guideline_id": self.versions.get(row.guidelines or 0),
-            "comment": row.comment,
-            "active_ms": row.active_ms,
-            "judged_at": row.judged_at,
-            "given_at": row.given_at,
-            "reason": row.reason,
-            "marks": row.marks,
+            **{name: getattr(row, name) for name in _GIVEN},
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -92,12 +90,6 @@ class _Known(NamedTuple):
     judgment: int | None
     label: int | None
     details: dict[str, Any]
-
-
-_DETAILS = (
-    *("assessor_id", "guideline_id", "comment", "active_ms", "judged_at"),
-    *("given_at", "reason", "marks"),
-)
 
 
 @dataclass(frozen=True)

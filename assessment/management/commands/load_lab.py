@@ -84,14 +84,9 @@ class Command(LoadCommand):
         line = "{:<20} {:>7}  {:<20} {:>13} {:>8}"
         self.stdout.write(line.format("task", "topics", "qrels", "judged topics", "judged"))
         for task in lab_summary(lab):
-            cells = (
-                task.task,
-                task.topics,
-                task.qrels or "none",
-                task.judged_topics or "",
-                task.judged or "",
-            )
-            self.stdout.write(line.format(*cells).rstrip())
+            judged = (task.judged_topics or "", task.judged or "")
+            cells = line.format(task.task, task.topics, task.qrels or "none", *judged)
+            self.stdout.write(cells.rstrip())
         for row in lab.tasks.filter(qrel_sets__isnull=False).distinct().select_related("lab"):
             if qrels_named(row) is None:
                 self.stdout.write(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.db import connection
 from django.db.models import Q, QuerySet
 
+from arqkit.data_files import data_beside
 from arqkit.formats.runs.formats import TASK3_IDS
 from arqkit.protocols.presets import PoolProtocol, RunKind
 from arqkit.records import ItemKind, TaskKind
@@ -92,45 +93,30 @@ def pooled_together(task: Task) -> PooledTogether | None:
     return _guest(task) if task.kind == Task.Kind.ANSWERS else None
 
 
+_SENTENCES = data_beside(__file__)
+
+
 def _host(task: Task) -> PooledTogether | None:
     if host := host_of(task):
-        sentence = (
-            f"The answers are in the pool of {host.name}. For late answers, freeze a supplement "
-            "to that pool."
-        )
-        return PooledTogether(host, sentence, "mixed-pool")
+        return PooledTogether(host, _SENTENCES["in-host"].format(host=host), "mixed-pool")
     if Pool.official.filter(task=task).exists():
         return None
     hosts = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).select_related("lab")
-    for answers_task in hosts:
-        if answers_task.protocol.pool.includes_generated_answers:
-            sentence = (
-                f"The protocol mixes these answers into the pool of {answers_task.name}. Plan that "
-                "pool. Once it is frozen with them, this task can have no pool of its own."
-            )
-            return PooledTogether(answers_task, sentence)
+    for host in hosts:
+        if host.protocol.pool.includes_generated_answers:
+            return PooledTogether(host, _SENTENCES["will-be-in-host"].format(host=host))
     return None
 
 
 def _guest(task: Task) -> PooledTogether | None:
     if own := own_pools_task(task):
-        sentence = (
-            f"The answers of {own.name} are in a pool of that task. Leave them out of this pool, "
-            "or unfreeze that pool while it has no judgments."
-        )
-        return PooledTogether(own, sentence, "own-pool")
+        return PooledTogether(own, _SENTENCES["has-own"].format(guest=own), "own-pool")
     guests = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.GENERATED_ANSWERS)
-    for generated_task in guests.select_related("lab"):
-        if host_of(generated_task) == task:
-            return PooledTogether(
-                generated_task, f"The pool of this task has the answers of {generated_task.name}."
-            )
+    for guest in guests.select_related("lab"):
+        if host_of(guest) == task:
+            return PooledTogether(guest, _SENTENCES["has-guest"].format(guest=guest))
         if task.protocol.pool.includes_generated_answers:
-            sentence = (
-                f"The protocol mixes the answers of {generated_task.name} into the pool of this "
-                "task. Once it is frozen with them, that task can have no pool of its own."
-            )
-            return PooledTogether(generated_task, sentence)
+            return PooledTogether(guest, _SENTENCES["will-have-guest"].format(guest=guest))
     return None
 
 

@@ -28,15 +28,19 @@ def typeset_waiting_pools(*, seconds: float) -> None:
             pool.refresh_from_db(fields=["typeset_through"])
 
 
+def last_import(lab: str) -> Subquery:
+    """Return when the last import of posts or documents into the collection of a lab ended."""
+    kinds = (Import.Kind.POSTS, Import.Kind.DOCUMENTS)
+    done = Import.objects.filter(kind__in=kinds, collection__labs=OuterRef(lab))
+    return Subquery(
+        done.exclude(finished_at=None).order_by("-finished_at").values("finished_at")[:1]
+    )
+
+
 def _begin_again() -> None:
     """Restart the pools whose collection imported posts later, because posts may have changed."""
-    kinds = (Import.Kind.POSTS, Import.Kind.DOCUMENTS)
-    done = Import.objects.filter(kind__in=kinds, collection__labs=OuterRef("task__lab"))
-    newest = Subquery(
-        done.order_by("-finished_at").exclude(finished_at=None).values("finished_at")[:1]
-    )
     since = Coalesce("typeset_since", "frozen_at")
-    late = Pool.objects.annotate(newest=newest).filter(newest__gt=since)
+    late = Pool.objects.annotate(newest=last_import("task__lab")).filter(newest__gt=since)
     for pk, imported_at in late.values_list("pk", "newest"):
         Pool.objects.filter(pk=pk).update(typeset_through=0, typeset_since=imported_at)
 

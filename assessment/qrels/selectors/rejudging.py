@@ -59,24 +59,15 @@ def _judged(lab: Lab, items: ItemKind) -> pl.DataFrame:
 def _affected_instances(
     judged: pl.DataFrame, version: VisualMap, before: VisualMap, changes: pl.DataFrame
 ) -> pl.DataFrame:
-    wanted = judged["item"].unique().implode()
-    maps = [
-        scan_columns(visual_map.mapping).filter(pl.col("formula_id").is_in(wanted)).collect()
-        for visual_map in (before, version)
-    ]
-    rows = judged.rename({"item": "formula_id"}).join(
-        maps[0].rename({"visual_id": "visual_id_before"}),
-        on="formula_id",
-        how="left",
-        maintain_order="left",
-    )
-    rows = rows.join(
-        maps[1].rename({"visual_id": "visual_id_after"}),
-        on="formula_id",
-        how="inner",
-        maintain_order="left",
-    )
+    def ids(visual_map: VisualMap, name: str) -> pl.DataFrame:
+        wanted = pl.col("formula_id").is_in(judged["item"].unique().implode())
+        return scan_columns(visual_map.mapping).filter(wanted).collect().rename({"visual_id": name})
+
+    old, new = ids(before, "visual_id_before"), ids(version, "visual_id_after")
     moved = changes.select("formula_id", "change").unique("formula_id")
+    rows = judged.rename({"item": "formula_id"})
+    rows = rows.join(old, on="formula_id", how="left", maintain_order="left")
+    rows = rows.join(new, on="formula_id", how="inner", maintain_order="left")
     rows = rows.join(moved, on="formula_id", how="left", maintain_order="left")
     return _with_reasons(rows, changes, own=pl.col("change").is_not_null())
 

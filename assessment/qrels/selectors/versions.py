@@ -124,23 +124,13 @@ def lab_fingerprint(lab: Lab) -> str:
 def lab_summary(lab: Lab) -> list[TaskSummary]:
     """Return a summary of a lab, with a row for each qrels version or task without qrels."""
     lines = []
-    for task in (
-        Task.objects.filter(lab=lab)
-        .annotate(topic_count=Count("topics"))
-        .order_by("position", "pk")
-    ):
+    tasks = Task.objects.filter(lab=lab).annotate(topic_count=Count("topics"))
+    for task in tasks.order_by("position", "pk"):
         for qrel_set in QrelSet.objects.filter(task=task).order_by("version") or [None]:
             counted = topic_judgments(qrel_set) if qrel_set else {}
             judged = sum(topic.judged for topic in counted.values())
-            lines.append(
-                TaskSummary(
-                    task.slug,
-                    task.topic_count,
-                    qrel_set.name if qrel_set else None,
-                    len(counted),
-                    judged,
-                )
-            )
+            name = qrel_set.name if qrel_set else None
+            lines.append(TaskSummary(task.slug, task.topic_count, name, len(counted), judged))
     return lines
 
 

@@ -1,9 +1,9 @@
 """Loading of labs and their qrels. Loaded qrels never change."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
 
 from django.db import transaction
 
@@ -26,13 +26,6 @@ from collection.services.loading import collection_changes, load_collection, req
 from submissions.services.answer_ids import load_answer_ids
 
 
-class Also(Protocol):
-    """Loads more of a lab folder, in the transaction of its tasks."""
-
-    def __call__(self, lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> None:
-        """Load it, or raise `UserError`, so that nothing is loaded."""
-
-
 @dataclass(frozen=True)
 class LoadedLab:
     """The result of loading a folder: the lab, whether anything is new or different, and warnings.
@@ -52,7 +45,7 @@ def load_lab(
     by: User | None,
     progress: Progress | None = None,
     choice: LoadChoice = NO_CHOICE,
-    also: Also | None = None,
+    also: Callable[..., None] | None = None,
 ) -> LoadedLab:
     """Load a lab from its folder, with topics, qrels and collection.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, Max, Q, QuerySet
 
 from arqkit.judgments.radar import RadarFinding
 from arqkit.texts.posts.topic_making import duplicate_groups
@@ -13,9 +13,10 @@ from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from assessment.errors import assessment_error
 from assessment.models import DismissedFinding, DuplicatePosts, PoolInstance, PoolItem
+from assessment.pools.services.texts import last_import
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.radar.selectors.findings import summary_of
-from collection.models import Import, Post
+from collection.models import Post
 from collection.selectors.collections import collection_of
 
 POSTS_AT_ONCE = 1_000
@@ -32,14 +33,8 @@ def find_waiting_duplicates(*, at: datetime) -> None:
 
 
 def _waiting() -> QuerySet[Task]:
-    imports = Import.objects.filter(
-        kind__in=(Import.Kind.POSTS, Import.Kind.DOCUMENTS),
-        collection__labs=OuterRef("lab"),
-        finished_at__isnull=False,
-    )
-    imported = imports.order_by("-finished_at").values("finished_at")[:1]
     tasks = Task.objects.filter(pools__isnull=False).annotate(
-        frozen=Max("pools__frozen_at"), imported=Subquery(imported)
+        frozen=Max("pools__frozen_at"), imported=last_import("lab")
     )
     searched = F("duplicate_posts__found_at")
     waiting = Q(duplicate_posts=None) | Q(frozen__gt=searched) | Q(imported__gt=searched)
