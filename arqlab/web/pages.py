@@ -28,6 +28,8 @@ LAB = "labs/<slug:lab>/"
 TASK = f"{LAB}tasks/<slug:task>/"
 READ = ("GET", "HEAD")
 FILE, ROWS = "file", "rows"
+QUERY_TYPES = {"page": OpenApiTypes.INT, "since": OpenApiTypes.DATETIME}
+"""The types of parameters that are not any text, in the schema of the API."""
 V = TypeVar("V", bound=Callable[..., HttpResponseBase])
 
 
@@ -152,7 +154,8 @@ def _schema_of(page: Page) -> dict[str, Any]:
     return {
         "responses": RowsSerializer,
         "parameters": [
-            OpenApiParameter(name, description=text) for name, text in described.items()
+            OpenApiParameter(name, QUERY_TYPES.get(name, OpenApiTypes.STR), description=text)
+            for name, text in described.items()
         ],
     }
 

@@ -30,7 +30,7 @@ def test_a_run_without_a_score_in_a_group_has_no_mean_and_no_rank():
     missing[2, 0] = np.nan
     low, high, _ = topic_groups(missing, TOPICS, VALUES, ORDER)
     assert np.isnan(high.means).tolist() == [False, False, True]
-    assert group_pairs([low, high])[0] == ("low", "high", 2, None)  # Both have 0.5 for low.
+    assert group_pairs([low, high])[0] == ("low", "high", 2, None, 0)  # Both have 0.5 for low.
 
 
 def test_the_mean_gap_is_that_of_neighbours():
@@ -54,7 +54,7 @@ def test_tau_is_scipys_on_random_and_tied_means(decimals):
 
 def test_groups_without_common_runs_have_no_tau():
     first, second = (topic_group(str(row), SCORES[:1] if row else SCORES[:0]) for row in (0, 1))
-    assert group_pairs([first, second]) == [("0", "1", 0, None)]
+    assert group_pairs([first, second]) == [("0", "1", 0, None, 0)]
 
 
 def test_no_topics_are_no_groups():

@@ -60,7 +60,12 @@ def test_the_files_can_be_loaded_as_a_lab_with_two_tasks(tmp_path):
     assert questions.threads == {"A.401": "101", "A.402": "102"}
     assert formulas.threads == {"B.401": "101", "B.402": "102"}
     assert questions.topic_info["A.401"]["category"] == "proof"
-    assert formulas.topic_info["B.402"] == {"complexity": "high", "elements": ""}
+    assert formulas.topic_info["B.402"] == {
+        "complexity": "high",
+        "text_dependence": "",
+        "elements": "",
+        "split": "",
+    }
     assert [(topic.formula_id, topic.latex) for topic in formulas.topics] == [
         ("q_2", "x^2+1"),
         ("q_4", "x^2+1"),
