@@ -62,7 +62,7 @@ class LabServer:
     def __init__(
         self, url: str, token: str = "", *, wait: Callable[[float], object] = time.sleep
     ) -> None:
-        """Take the address of a server. Raises ValueError if it is none, or is not encrypted."""
+        """Use this server. Raises ValueError if the URL is invalid, or not encrypted."""
         self.url, self._wait = _server(url), wait
         self._client = httpx.Client(
             base_url=f"{self.url}/api/v1/",

@@ -135,7 +135,7 @@ def task_named(path: str) -> Task:
 
 
 def lab_named(slug: str) -> Lab:
-    """Return the lab with this slug. Raises `UserError`, which lists the labs, if there is none."""
+    """Return the lab with this slug. Raises `UserError`, which lists the labs, if it is unknown."""
     if lab := Lab.objects.filter(slug=slug).first():
         return lab
     known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none"

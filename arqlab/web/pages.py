@@ -207,7 +207,7 @@ def _placeholders(pattern: URLPattern) -> list[int]:
 
 
 def number_of(text: str) -> int | None:
-    """Return the whole number in a text, or None if it is none or too long for the database."""
+    """Return the whole number in a text, or None if it is missing or too long."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 

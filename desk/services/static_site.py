@@ -136,7 +136,7 @@ def _address(link: str, of: Address, root: str) -> Address | None:
         asked = {name for name, _ in parse_qsl(parts.query)}
         if asked and not asked <= ASKED.get(resolve(parts.path).view_name, set()):
             return None
-    except (ValueError, Http404):  # people write links that are none
+    except (ValueError, Http404):  # people write invalid links
         return None
     return Address(parts.path, parts.query)
 

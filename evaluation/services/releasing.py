@@ -120,7 +120,7 @@ def hide_leaderboard(*, task: Task, by: User | None, at: datetime) -> None:
 def hide_version(*, task: Task, version: int, by: User | None, at: datetime) -> None:
     """Hide a version that a later release superseded.
 
-    Raise `UserError` if it is hidden or the released one, or if there is none.
+    Raise `UserError` if it does not exist, is hidden, or is the released version.
     """
     released = released_leaderboard(task)
     earlier = Leaderboard.objects.filter(task=task, version=version, hidden_at=None)

@@ -55,7 +55,7 @@ def allow_team(*, lab: Lab, user: User, by: User) -> None:
 
 @transaction.atomic
 def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
-    """Revoke a granted role. Raise `UserError` if there is none, or no other organizer."""
+    """Revoke a role. Raise `UserError` if the user lacks it, or is the last organizer."""
     # Lock the lab, so that two organizers cannot revoke each other at the same time.
     Lab.objects.select_for_update().get(pk=lab.pk)
     if role in Role.organizing():
