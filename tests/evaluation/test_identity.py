@@ -10,7 +10,7 @@ from assessment.models import Pool, PoolInstance, QrelSet
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
-from evaluation.models import RunScore
+from evaluation.models import RunScore, Scoring
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.changing import correct_run, metadata_of, move_run
@@ -132,8 +132,11 @@ def test_qrels_of_a_file_join_the_run_whose_tag_they_name(scene, third):
 
 
 def test_scores_by_the_tag_are_kept_where_it_is_the_identifier(scene, third):
-    answering(scene.team, third)
+    third.overrides = {"measures": ["AR"]}  # LO would add its references to the identity
+    third.save()
+    run = answering(scene.team, third)
     make_qrels(third, {"A.1": {"gpt:A.1": 3}}, items="answers")
     score_waiting(at=NOW)
 
+    assert Scoring.objects.get(run=run).identity == "gpt"
     assert score_waiting(at=NOW) == 0

@@ -210,7 +210,8 @@ def task_scale(task: Task) -> LabelScale:
 
 def adds_labels(task: Task) -> bool:
     """Return whether the labels of two assessors of each item are added in the qrels."""
-    return task.protocol.adds(task_scale(task))
+    # Few labs add labels: the others' pages do not ask for the scale.
+    return task.protocol.grades is not None and task.protocol.adds(task_scale(task))
 
 
 def groups_to_freeze(task: Task) -> list[str]:
