@@ -14,6 +14,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from kombu import Queue
 
+from arqkit import __version__
 from arqlab.environment import (
     caches,
     embedded_secret_key,
@@ -28,6 +29,7 @@ from arqlab.environment import (
 )
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION = __version__
 
 DATA_DIR = Path(env("ARQLAB_DATA", str(BASE_DIR / "var"))).resolve()
 make_private(DATA_DIR)
@@ -79,6 +81,7 @@ MIDDLEWARE = [
     "arqlab.core.middleware.Compressed",
     "csp.middleware.CSPMiddleware",
     "arqlab.core.middleware.NotStored",
+    "arqlab.core.middleware.ApiVersion",
     "arqlab.core.middleware.ApiETags",
     "arqlab.core.middleware.PasswordsWait",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -315,7 +318,8 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "ArqLab",
-    "DESCRIPTION": "Labs, tasks, runs with their reports, and leaderboards.",
+    "DESCRIPTION": "Labs, tasks, runs with their reports, and leaderboards. The header"
+    f" `ArqLab-Version` of each answer names the version that wrote it, here {VERSION}.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {

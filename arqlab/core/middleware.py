@@ -141,6 +141,17 @@ class Compressed(GZipMiddleware):
         return response
 
 
+class ApiVersion(_Middleware):
+    """Name the version of ArqLab that wrote an answer of the API."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response of the view with its `ArqLab-Version`."""
+        response = self.get_response(request)
+        if request.path.startswith(API):
+            response.headers["ArqLab-Version"] = settings.VERSION
+        return response
+
+
 class ApiETags(ConditionalGetMiddleware):
     """Mark answers of the API, but no pages, so that a program that has one gets 304."""
 

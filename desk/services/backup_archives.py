@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from django.conf import settings
 from pyrage import DecryptError, EncryptError, decrypt_io, encrypt_io
 
 from arqlab.core.errors import UserError
@@ -200,8 +201,9 @@ def _require_readable(head: dict[str, Any], database: str) -> None:
     """Raise `UserError` unless this version reads the archive, for this kind of database."""
     if head["format"] > FORMAT:
         raise UserError(
-            f"The archive has format {head['format']}, and this version of ArqLab reads up to"
-            f" {FORMAT}. Update ArqLab, then restore.",
+            f"The archive has format {head['format']}, and this version of ArqLab,"
+            f" {settings.VERSION}, reads up to {FORMAT}. Update ArqLab to"
+            f" {head.get('version', 'a newer version')}, then restore.",
             code="newer",
         )
     if database and head["database"] != database:

@@ -56,12 +56,13 @@ def make_backup(*, folder: Path, at: datetime) -> Backup:
     path = folder / f"{NAME}{at.astimezone(UTC):{STAMP}}{ending}"
     own = x25519.Identity.generate()  # reads the archive once, and is forgotten
     recipients = [_recipient(), own.to_public()] if settings.BACKUP_KEY else []
+    head = {"database": connection.vendor, "version": settings.VERSION}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder, prefix=f"{NAME}unfinished-") as unfinished:
             new = Path(unfinished, path.name)
             with new_archive(new, recipients) as out:
-                _write(ArchiveWriter(out, {"database": connection.vendor}), Path(unfinished), at)
+                _write(ArchiveWriter(out, head), Path(unfinished), at)
             tail = read_archive(new, [own])
             new.rename(path)
         cache.set(LAST_BACKUP, at, timeout=None)

@@ -53,7 +53,11 @@ def archive_lab(lab: Lab, *, path: Path, published: bool = False) -> Archive:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 with place.open("wb") as file:
                     file.writelines(document.chunks)
-            facts = {"External-Identifier": lab.slug, "External-Description": lab.name}
+            facts = {
+                "External-Identifier": lab.slug,
+                "External-Description": lab.name,
+                "Bag-Software-Agent": f"ArqLab {settings.VERSION}",
+            }
             seal_bag(bag, facts, on=timezone.now().date())
             zipped = shutil.make_archive(str(bag), "zip", root_dir=unfinished, base_dir=lab.slug)
             Path(zipped).rename(path)
