@@ -1,7 +1,9 @@
 """The rules of the source tree that no linter knows."""
 
 import ast
+import hashlib
 import re
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib import import_module
@@ -46,6 +48,9 @@ COLUMNS = {".py": 100, ".js": 100, ".css": 100, ".html": 120}
 """The width of a line, by the ending of a file: a longer one counts as several."""
 BODY_LINES = {"function": 50, "view": 25, "task": 5}
 MODULES_PER_FOLDER = 25
+AS_SOMEBODY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+LANDED = "tests/upgrades/landed-migrations.txt"
+"""The hashes of all migrations, as sha256sum writes them: a migration that landed never changes."""
 
 
 def product_files() -> Iterator[Path]:
@@ -247,3 +252,82 @@ def test_a_view_takes_only_post_for_a_change():
     """A view that asks for GET takes HEAD for a change."""
     asks = [path for path in product_files() if 'method == "GET"' in path.read_text("utf-8")]
     assert asks == []
+
+
+def migration_lines(root: Path) -> list[str]:
+    """Return the lines that list the migrations below a folder."""
+    files = (path for package in PACKAGES for path in root.glob(f"{package}/**/migrations/0*.py"))
+    return [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(root).as_posix()}"
+        for path in sorted(files)
+    ]
+
+
+def migration_faults(landed: list[str], current: list[str]) -> list[str]:
+    """Return what is wrong with the migrations, in view of the list of those that landed."""
+    paths = {line.split("  ")[1] for line in landed}
+    new = [path for line in current if (path := line.split("  ")[1]) not in paths]
+    changed = [
+        f"Migration {line.split('  ')[1]} landed, and has changed or is missing. Take it back from"
+        " main, and write another one."
+        for line in landed
+        if line not in current
+    ]
+    return changed + [f"{path} is new. Run: sha256sum {path} >> {LANDED}" for path in new]
+
+
+def earlier_lists(root: Path) -> Iterator[list[str]]:
+    """Yield the list at each commit that changed it, as far as the history is here."""
+    git = ("git", "-C", str(root))
+    log = subprocess.run(
+        [*git, "log", "--format=%H", "HEAD", "--", LANDED], capture_output=True, text=True
+    )
+    for commit in log.stdout.split() if log.returncode == 0 else ():
+        text = subprocess.run(
+            [*git, "show", f"{commit}:{LANDED}"], capture_output=True, text=True, check=True
+        )
+        yield text.stdout.splitlines()
+
+
+def landed_migrations() -> list[str]:
+    return (ROOT / LANDED).read_text(encoding="utf-8").splitlines()
+
+
+def test_a_migration_that_landed_never_changes_and_a_new_one_is_listed():
+    assert migration_faults(landed_migrations(), migration_lines(ROOT)) == []
+
+
+def test_the_list_of_migrations_is_only_appended_to():
+    landed = landed_migrations()
+
+    assert len(landed) == len(set(landed)) >= 18
+    for earlier in earlier_lists(ROOT):
+        assert landed[: len(earlier)] == earlier
+
+
+def test_a_changed_a_deleted_and_a_new_migration_are_reported(tmp_path):
+    folder = tmp_path / "desk" / "migrations"
+    folder.mkdir(parents=True)
+    for name in ("0001_initial", "0002_more"):
+        (folder / f"{name}.py").write_text(name)
+    landed = migration_lines(tmp_path)
+    (folder / "0001_initial.py").write_text("edited")
+    (folder / "0002_more.py").unlink()
+    (folder / "0003_new.py").write_text("new")
+
+    faults = migration_faults(landed, migration_lines(tmp_path))
+
+    named = [re.findall(r"desk/migrations/000\d", fault)[0][-1] for fault in faults]
+    assert named == ["1", "2", "3"]
+    assert f"sha256sum desk/migrations/0003_new.py >> {LANDED}" in faults[2]
+
+
+def test_a_list_that_lost_a_line_is_seen_in_the_history(tmp_path):
+    place = tmp_path / LANDED
+    place.parent.mkdir(parents=True)
+    for text in ("a  1\n", "a  1\nb  2\n", "b  2\n"):
+        place.write_text(text)
+        for words in (["init", "-q"], ["add", "-A"], [*AS_SOMEBODY, "commit", "-q", "-m", text]):
+            subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
+
+    assert list(earlier_lists(tmp_path)) == [["b  2"], ["a  1", "b  2"], ["a  1"]]
