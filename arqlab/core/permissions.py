@@ -90,6 +90,28 @@ def has_verified_address(user: User) -> bool:
     return bool(EmailAddress.objects.filter(user_id=user.pk, verified=True).exists())
 
 
+def owns_address(user: User, address: str) -> bool:
+    """Return whether an account is that of the owner of an address, whoever signed up with it.
+
+    Superusers are made on the command line of the server. Who wants to sign in to an account
+    without a password, such as a restored one, must read the email that is sent to its address.
+    """
+    if user.is_superuser or not user.has_usable_password():
+        return True
+    confirmed = EmailAddress.objects.filter(user_id=user.pk, verified=True)
+    return bool(confirmed.filter(email__iexact=address).exists())
+
+
+def refusal_of_membership(user: User) -> UserError | None:
+    """Return why a user may get no role and join no team, or None if they may.
+
+    Anybody can sign up as anybody, so the account must have confirmed an address.
+    """
+    if has_verified_address(user) or owns_address(user, user.email):
+        return None
+    return user_error("unconfirmed-address", user=user)
+
+
 def needs_second_factor(user: Visitor) -> bool:
     """Return whether a user must set up a second factor first: an organizer or administrator
     without one, on a server that demands it. Pages and the API ask this.

@@ -26,10 +26,13 @@ from arqlab.core.models import (
     Job,
     JobProblem,
     Lab,
+    Membership,
     Team,
     TypesetFormula,
     User,
 )
+from arqlab.core.permissions import owns_address
+from arqlab.core.services.memberships import store_memberships
 from arqlab.notices.models import Invitation, Mail, MailOptOut, Notice
 from assessment.models import DuplicatePosts, Pool, PoolItem, QrelSet, Round
 from collection.models import (
@@ -87,6 +90,8 @@ NUMBERED: Mapping[str, type[Model]] = {"run": Run, "gave_way_to": Run, "expert":
 """The models whose rows JSON fields name under these keys."""
 NAMING_RUNS = {AuditEvent, Leaderboard, Pool, QrelSet}
 """The models with runs in their JSON fields."""
+STORED_BY: Mapping[type[Model], Callable[[list[Any]], object]] = {Membership: store_memberships}
+"""The functions that store new rows of models with rules of their own."""
 COLUMNS = "columns.json"
 BATCH = 1_000
 
@@ -255,8 +260,13 @@ class TableReader:
         self._has_collection = False
 
     def read(self) -> Lab:
-        """Make all rows and return the lab. Raises `UserError` if there is a lab of its name."""
+        """Make all rows and return the lab.
+
+        Raises `UserError` if there is a lab of its name, or an account that has not confirmed the
+        address of a person.
+        """
         self._require_known()
+        _require_owners(row["email"] for row in self._rows(User))
         for row in self._rows(User):
             self._made[User][row["id"]] = _person(row).pk
         for model in lab_models():
@@ -286,7 +296,8 @@ class TableReader:
 
     def _make(self, model: type[Model], rows: list[dict[str, Any]]) -> None:
         objects = [self._existing(model, row) or self._object(model, row) for row in rows]
-        model._base_manager.bulk_create([one for one in objects if one._state.adding])
+        new: list[Any] = [one for one in objects if one._state.adding]
+        STORED_BY.get(model, model._base_manager.bulk_create)(new)
         self._made[model].update(
             (row["id"], one.pk) for row, one in zip(rows, objects, strict=True)
         )
@@ -345,10 +356,39 @@ class TableReader:
             return kept.save(name, content)
 
 
+def _account_of(address: str) -> User | None:
+    """Return the account that has confirmed an address or has it as its own, or None."""
+    confirmed = User.objects.filter(
+        emailaddress__email__iexact=address, emailaddress__verified=True
+    )
+    return confirmed.first() or User.objects.filter(email__iexact=address).first()
+
+
+def _require_owners(addresses: Iterable[str]) -> None:
+    """Raise `UserError` for accounts here that only claim the address of a person.
+
+    Anybody can sign up as anybody: the roles and the work of a person are not theirs.
+    """
+    accounts = [(address, _account_of(address)) for address in addresses if address]
+    claims = [
+        f"{user.username} ({address})"
+        for address, user in accounts
+        if user and not owns_address(user, address)
+    ]
+    if claims:
+        raise UserError(
+            f"Accounts here have addresses of people in the archive, but have not confirmed them:"
+            f" {', '.join(claims)}. Nothing was restored. If an account is that person's, confirm"
+            " its address with `manage.py confirm_address ACCOUNT`; otherwise delete it with"
+            " `manage.py delete_account ACCOUNT`. Then restore again.",
+            code="unconfirmed-address",
+        )
+
+
 def _person(row: Mapping[str, Any]) -> User:
-    """Return the account with the email address, or a new one that has no password yet."""
-    if row["email"] and (known := User.objects.filter(email__iexact=row["email"]).first()):
-        return known
+    """Return the account of the email address, or a new one that has no password yet."""
+    if row["email"] and (account := _account_of(row["email"])):
+        return account
     person = User(**{name: row[name] for name in PERSON})
     person.set_unusable_password()
     taken, number = person.username, 1

@@ -5,8 +5,9 @@ from django.db import transaction
 
 from arqlab.core.errors import ConfirmationError, UserError, user_error
 from arqlab.core.models import Lab, Membership, Role, User
-from arqlab.core.permissions import has_verified_address, refusal_of_both_sides
+from arqlab.core.permissions import refusal_of_both_sides
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.memberships import store_memberships
 
 
 @transaction.atomic
@@ -16,9 +17,8 @@ def grant_role(
     """Grant a user a role; nothing changes if they already have it.
 
     Raises `UserError` for the role of a team member, which users get by joining a team, and for an
-    account that has not confirmed an address: anybody can sign up as anybody. Superusers are made
-    on the command line of the server, and need none. Raises `ConfirmationError` if a team member
-    would judge. `confirmed` is True, or the question of the earlier error.
+    account without a confirmed address. Raises `ConfirmationError` if a team member would judge.
+    `confirmed` is True, or the question of the earlier error.
     """
     granted = Role.granted()
     if role not in granted:
@@ -27,8 +27,6 @@ def grant_role(
             "through an invitation link.",
             code="unknown-role",
         )
-    if not (user.is_superuser or has_verified_address(user)):
-        raise user_error("unconfirmed-address", user=user)
     # Lock the user: joining a team at the same time waits.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     held = Membership.objects.filter(lab=lab, user=user, role=role, team=None).first()
@@ -38,7 +36,8 @@ def grant_role(
     if isinstance(refused, ConfirmationError) and confirmed not in (True, refused.question):
         raise refused
     both = {"may_join_team": True} if refused else {}
-    membership = Membership.objects.create(lab=lab, user=user, role=role, **both)
+    membership = Membership(lab=lab, user=user, role=role, **both)
+    store_memberships([membership])
     record_event("role.grant", user, by, lab=lab, role=role, **both)
     return membership
 

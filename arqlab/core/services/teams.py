@@ -10,6 +10,7 @@ from arqlab.core.models import Lab, Membership, Team, User, new_invitation_token
 from arqlab.core.permissions import refusal_of_both_sides, refusal_of_new_team
 from arqlab.core.selectors import team_key
 from arqlab.core.services.audit import record_event, save_changes
+from arqlab.core.services.memberships import store_memberships
 
 TEAM_DETAILS = ("affiliation", "paper", "code", "citation")
 
@@ -74,7 +75,10 @@ def describe_team(*, team: Team, details: Mapping[str, str], by: User) -> None:
 
 @transaction.atomic
 def join_team(*, team: Team, user: User) -> Membership:
-    """Add a user to a team, once. Raise `UserError` if they are an assessor of the lab."""
+    """Add a user to a team, once.
+
+    Raise `UserError` if they are an assessor of the lab or have confirmed no address.
+    """
     # Lock the user: getting a role at the same time waits.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if held := Membership.objects.filter(team=team, user=user).first():
@@ -83,9 +87,8 @@ def join_team(*, team: Team, user: User) -> Membership:
         raise user_error("team-is-lab", team=team)
     if refused := refusal_of_both_sides(user, team.lab, role=Membership.Role.MEMBER):
         raise refused
-    membership = Membership.objects.create(
-        lab=team.lab, team=team, user=user, role=Membership.Role.MEMBER
-    )
+    membership = Membership(lab=team.lab, team=team, user=user, role=Membership.Role.MEMBER)
+    store_memberships([membership])
     record_event("team.join", team, user)
     return membership
 

@@ -146,6 +146,8 @@ def team_join(request: HttpRequest, token: str) -> HttpResponse:
         "lab": team.lab,
         "members": team.memberships.count(),
         "is_member": permissions.is_team_member(request.user, team),
+        "refusal": request.user.is_authenticated
+        and permissions.refusal_of_membership(permissions.signed_in(request)),
     }
     return render(request, "core/team_join.html", context)
 

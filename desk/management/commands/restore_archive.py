@@ -11,7 +11,7 @@ class Command(LabCommand):
     """Make a lab from its archive: all of it, or nothing.
 
     People without an account under their email address get one, and set a password by "Forgot your
-    password?".
+    password?". An account that has not confirmed the address of a person stops the restore.
     """
 
     changes_labs = False
