@@ -39,7 +39,12 @@ class CoreConfig(AppConfig):
     label = "core"
 
     def ready(self) -> None:
-        """Log failed sign-ins, record the history of accounts, and read the checks and jobs."""
+        """Refuse to start with contradictory settings; log failed sign-ins, record the history of
+        accounts, and read the checks and jobs.
+        """
+        from arqlab.core.checks import require_consistent_settings
+
+        require_consistent_settings()
         autodiscover_modules("checks")
         autodiscover_modules("tasks")
         user_login_failed.connect(log_failed_sign_in)

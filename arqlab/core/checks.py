@@ -1,9 +1,11 @@
-"""Settings that contradict each other: every command and worker refuses to start with them.
+"""Settings that contradict each other: no process that sets up Django starts with them, whether it
+is a server, a worker, beat, a command or a WSGI server of another kind (arqlab/core/apps.py).
 
 Each error names the variable, what was found and expected, and what to do (docs/settings.md).
 """
 
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +21,8 @@ from arqkit.data_files import data_beside
 KEY_LENGTH = 50
 DIFFERENT_SIGNS = 5
 """Both are what Django's own check of a deployment (security.W009) expects."""
+PLACEHOLDER = "change-me"
+"""How the secrets of .env.example begin, which everybody can read."""
 BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _TEXTS = data_beside(__file__)
 
@@ -30,6 +34,9 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Er
     host, generates = urlsplit(url).hostname or "", settings.GENERATION_URL
     is_wrong = {
         "key": len(key) < KEY_LENGTH or len(set(key)) < DIFFERENT_SIGNS,
+        "database-password": (urlsplit(settings.DATABASE_URL).password or "").startswith(
+            PLACEHOLDER
+        ),
         "proxies": https and not settings.PROXIES,
         "debug": https and settings.DEBUG,
         # A proxy may ask for another host than its visitors do.
@@ -55,6 +62,13 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Er
         )
         for name, facts in found
     ]
+
+
+def require_consistent_settings() -> None:
+    """End this process with a message about all contradictions, if there are any."""
+    if errors := check_settings(None):
+        lines = "\n\n".join(map(str, errors))
+        sys.exit(f"ArqLab does not start, because its settings contradict each other:\n\n{lines}")
 
 
 def _key() -> str:

@@ -1,12 +1,14 @@
 """Settings that contradict each other are refused at start, all at once, each with its cure."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.core.management import get_commands
 from django.test import override_settings
 
 from arqlab.core.checks import check_settings
@@ -26,6 +28,10 @@ PUBLIC = {
 }
 CONTRADICTIONS: dict[str, tuple[dict[str, str], str]] = {
     "key": ({"ARQLAB_SECRET_KEY": "short"}, "ARQLAB_SECRET_KEY has 5 characters, 5 of them diff"),
+    "database-password": (
+        {"DATABASE_URL": f"postgresql://arqlab:{EXAMPLE['POSTGRES_PASSWORD']}@postgres/arqlab"},
+        "The password of the database is that of .env.example",
+    ),
     "proxies": ({"ARQLAB_PROXIES": "0"}, "ARQLAB_HTTPS is 1, but ARQLAB_PROXIES is 0. Expected: "),
     "debug": ({"ARQLAB_DEBUG": "1"}, "ARQLAB_DEBUG and ARQLAB_HTTPS are 1. Expected: no debug"),
     "scheme": (
@@ -46,7 +52,7 @@ CONTRADICTIONS: dict[str, tuple[dict[str, str], str]] = {
 CHECKED = (
     *("SECRET_KEY", "HTTPS", "PROXIES", "DEBUG", "SITE_URL", "CSRF_TRUSTED_ORIGINS"),
     *("ALLOWED_HOSTS", "EMAIL_URL", "GENERATION_URL", "GENERATION_MODEL", "GENERATION_KEY"),
-    "S3_BUCKET",
+    *("S3_BUCKET", "DATABASE_URL"),
 )
 """The settings that the checks compare."""
 SettingsOf = Callable[..., dict[str, object]]
@@ -81,24 +87,90 @@ def test_with_redis_there_may_be_several_web_processes() -> None:
 
 def manage(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command with the settings that the variables make."""
+    return python(folder, "manage.py", *words, **variables)
+
+
+def python(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with the settings that the variables make."""
     own = {"ARQLAB_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "arqlab.settings", **variables}
     kept = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
-    command = [sys.executable, "manage.py", *words]
+    command = [sys.executable, *words]
     return subprocess.run(
         command, cwd=ROOT, env=kept | own, capture_output=True, text=True, check=False, timeout=120
     )
 
 
-def test_serve_lists_all_contradictions_and_does_not_start(tmp_path: Path) -> None:
-    wrong = {"proxies", "debug", "key", "email", "generation"}
-    variables = {name: value for each in wrong for name, value in CONTRADICTIONS[each][0].items()}
-
-    served = manage(tmp_path, "serve", "--workers", "4", **PUBLIC | variables)
+def test_serve_refuses_more_processes_than_the_settings_allow(tmp_path: Path) -> None:
+    served = manage(tmp_path, "serve", "--workers", "4", **PUBLIC)
 
     assert served.returncode == 1
-    assert all(f"(arqlab.{name})" in served.stderr for name in (*wrong, "workers"))
     assert "HINT: Leave out --workers, or set REDIS_URL" in served.stderr
     assert not (tmp_path / "arqlab.sqlite3").exists()
+
+
+WRONG = ("proxies", "debug", "key", "email", "generation")
+PROCESSES = {
+    "a command": "manage.py confirm_address ada",
+    "a command of Django": "manage.py migrate",
+    "a command without system checks": "manage.py shell -c print()",
+    "serve": "manage.py serve",
+    "a worker": "-m celery --app arqlab.celery worker",
+    "beat": "-m celery --app arqlab.celery beat",
+    "the WSGI entry point": "-c import\tarqlab.wsgi",
+    "the background process": "-c import\tmultiprocessing\tas\tm,arqlab.schedule\tas\ts;"
+    "s.run_background(m.Pipe()[0])",
+}
+"""How each kind of process is started, after `python`."""
+
+
+@pytest.mark.parametrize("kind", PROCESSES)
+def test_no_process_starts_with_contradictory_settings(tmp_path: Path, kind: str) -> None:
+    variables = {name: value for each in WRONG for name, value in CONTRADICTIONS[each][0].items()}
+    words = [word.replace("\t", " ") for word in PROCESSES[kind].split(" ")]
+
+    started = python(tmp_path, *words, **PUBLIC | variables)
+
+    assert started.returncode == 1
+    assert all(f"(arqlab.{name})" in started.stderr for name in WRONG), started.stderr
+    assert "HINT: " in started.stderr
+    assert "Traceback" not in started.stderr
+    assert not (tmp_path / "arqlab.sqlite3").exists()
+
+
+EVERY_COMMAND = """
+import contextlib, io, sys
+from django.apps import apps
+from django.core.management import execute_from_command_line
+for name in sys.argv[1:]:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        try:
+            execute_from_command_line(["manage.py", name])
+            refused = ""
+        except SystemExit as ended:
+            refused = str(ended)
+    assert "(arqlab.key)" in refused and not said.getvalue(), f"{name} has started: {refused}"
+    apps.app_configs.clear()
+    apps.loading = False
+"""
+
+
+def test_every_command_refuses_contradictory_settings(tmp_path: Path) -> None:
+    names = sorted(get_commands())
+    assert {"serve", "migrate", "load_lab", "shell", "createsuperuser", "backup"} <= set(names)
+
+    tried = python(tmp_path, "-c", EVERY_COMMAND, *names, ARQLAB_SECRET_KEY="short")
+
+    assert (tried.returncode, tried.stderr) == (0, "")
+
+
+def test_what_is_deployed_is_started_as_one_of_these_processes() -> None:
+    places = [ROOT / "docker-compose.yml", ROOT / "Dockerfile", *(ROOT / "bin").iterdir()]
+    places += (path for path in (ROOT / "deploy").rglob("*") if path.is_file())
+    words = re.compile(r"\b(?:gunicorn|uvicorn|granian|daphne|hypercorn|django-admin)\b", re.I)
+    started = [path.name for path in places if words.search(path.read_text(encoding="utf-8"))]
+
+    assert started == []
 
 
 def test_the_documented_settings_pass_the_check_of_a_deployment(tmp_path: Path) -> None:
