@@ -6,12 +6,9 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from arqkit.streams import ending_when_unread
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arqlab.settings")
-    try:
+    with ending_when_unread():
         execute_from_command_line(sys.argv)
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`). What Python still wants to flush goes
-        # nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)

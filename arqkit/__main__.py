@@ -1,6 +1,5 @@
 """The command `arqkit`: check, score and pool runs without a server, and ask one."""
 
-import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
@@ -46,6 +45,7 @@ from arqkit.records import (
     TaskKind,
     UnreachableError,
 )
+from arqkit.streams import ending_when_unread
 
 LARGEST = 2**31 - 1
 ONE_REPAIR = "--repair takes one run. Repair the runs one by one."
@@ -77,16 +77,18 @@ CODES: dict[type[Exception], int] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
+    with ending_when_unread():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments, Namespace(parser=parser))
     action: Callable[[Namespace], int] = options.action
     try:
-        code = action(options)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:  # pragma: no cover  # tested in a process of its own
-        # `arqkit pool … | head`: Python flushes again when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return action(options)
+    except BrokenPipeError:  # an OSError, but of no file that the user named
+        raise
     except tuple(CODES) as error:
         sys.stderr.write(f"{error}\n")
         return CODES[type(error)]

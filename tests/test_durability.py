@@ -21,7 +21,7 @@ def test_what_is_acknowledged_is_on_the_disk_and_files_before_their_rows(tmp_pat
     data.mkdir()
     rename = "Team.objects.update(name='Beta')"
     # It ends by a kill, because closing the last connection writes the database too.
-    steps = [MAKE_LAB, *[rename] * 20, "print('sent'); submit('one'); die()"]
+    steps = [MAKE_LAB, *[rename] * 20, "print('sent', flush=True); submit('one'); die()"]
     calls = ["-y", "-e", "trace=fsync,fdatasync,write", "-e", "signal=none", "-o", str(trace)]
     start(data, *steps, under=[str(STRACE), "-f", *calls]).communicate()
 

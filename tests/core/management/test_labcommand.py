@@ -26,17 +26,6 @@ def test_a_command_creates_the_tables_of_an_empty_database(tmp_path: Path) -> No
     assert ended.stderr.startswith("CommandError: Unknown task 'none/task1'.")
 
 
-def test_a_command_ends_silently_when_its_output_is_closed(tmp_path: Path) -> None:
-    environment = os.environ | {"ARQLAB_DATA": str(tmp_path)}
-    command = f"{sys.executable} manage.py help --commands | true"
-
-    ended = subprocess.run(
-        command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-
-    assert ended.stderr == ""
-
-
 @pytest.mark.django_db
 def test_a_user_error_becomes_the_message_of_the_command() -> None:
     with pytest.raises(CommandError, match="Load a lab first"):
