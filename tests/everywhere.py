@@ -1,7 +1,7 @@
 """Run the suite on SQLite, then on PostgreSQL and Redis servers started in a temporary folder.
 
 Usage: `python -m tests.everywhere`. Tests that need no database run once; browser tests run on
-PostgreSQL, a few of them on SQLite too.
+PostgreSQL, a few of them on SQLite too. The last lines report what ran where, and what was skipped.
 """
 
 import contextlib
@@ -14,14 +14,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import psycopg2
+from lxml import etree
 
-from tests.paths import ROOT
+from tests.paths import ROOT, SHARED_DATA
 
 MISSING = {
     "postgresql": "PostgreSQL not found; its tests did not run."
@@ -53,22 +56,51 @@ def main(arguments: list[str]) -> int:
         with ThreadPoolExecutor() as pool:  # each database is migrated by a process of its own
             migrated = postgresql and pool.submit(postgresql_variables, postgresql)
             embedded = sqlite_variables(Path(folder))
-        found = [tested("SQLite", chosen, embedded, arguments)]
+        variants = [tested("SQLite", chosen, embedded, arguments)]
         if migrated:
             name = "PostgreSQL and Redis" if redis else "PostgreSQL"
             variables = embedded | migrated.result()
             variables |= {"ARQLAB_TEST_REDIS_URL": redis or "", "ARQLAB_DATA": f"{folder}/pg"}
-            found.append(tested(name, ON_POSTGRESQL, variables, arguments))
+            variants.append(tested(name, ON_POSTGRESQL, variables, arguments))
+    print("== Summary")  # noqa: T201
+    print(*(line for variant in variants for line in variant.summary), sep="\n")  # noqa: T201
     for name, url in (("postgresql", postgresql), ("redis", redis)):
         if not url:
             print(f"SKIPPED: {MISSING[name]}")  # noqa: T201
+    print(f"Real data: {'read' if SHARED_DATA.is_dir() else 'missing,'} at {SHARED_DATA}")  # noqa: T201
+    codes = {variant.code for variant in variants}
     # 5 says that nothing was chosen, which is no failure where the other variant ran.
-    return max(found) if set(found) == {5} else max(code for code in found if code != 5)
+    return max(codes if codes == {5} else codes - {5})
 
 
-def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[str]) -> int:
-    """Run the tests that a marker expression chooses and return pytest's exit status."""
+@dataclass(frozen=True)
+class Variant:
+    """One run of pytest on one kind of database."""
+
+    code: int
+    """The exit status of pytest."""
+    summary: list[str]
+
+
+def summary_of(name: str, report: Path) -> list[str]:
+    """Return a line of counts from a report in JUnit's format, and one for each reason for which
+    tests were skipped.
+    """
+    if not report.exists():
+        return [f"{name}: pytest ended before it ran a test."]
+    suite = etree.parse(report).find("testsuite")
+    counts = {kind: int(suite.get(kind)) for kind in ("tests", "failures", "errors", "skipped")}
+    passed = counts["tests"] - counts["failures"] - counts["errors"] - counts["skipped"]
+    line = f"{name}: {passed} passed, {counts['failures']} failed, {counts['errors']} errors, "
+    line += f"{counts['skipped']} skipped in {float(suite.get('time')) / 60:.0f} minutes"
+    reasons = Counter(skipped.get("message") for skipped in suite.iter("skipped"))
+    return [line, *(f"  {count} skipped: {reason}" for reason, count in reasons.most_common())]
+
+
+def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[str]) -> Variant:
+    """Run the tests that a marker expression chooses."""
     print("==", name, flush=True)  # noqa: T201
+    report = Path(variables["ARQLAB_DATA"]) / "report.xml"
     options = [
         "-q",
         "-n",
@@ -77,13 +109,15 @@ def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[st
         "worksteal",
         "-rs",
         "--durations=10",
+        f"--junitxml={report}",
         "-m",
         chosen,
         *arguments,
     ]
-    return subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-m", "pytest", *options], env=os.environ | variables, check=False
-    ).returncode
+    )
+    return Variant(ended.returncode, summary_of(name, report))
 
 
 def sqlite_variables(folder: Path) -> dict[str, str]:
