@@ -33,6 +33,16 @@ class Wsgi(Protocol):
         """Return the parts of the response."""
 
 
+class Queue(Protocol):
+    """Where some requests wait for a place before a thread computes their response."""
+
+    def takes(self, environ: dict[str, Any]) -> bool:
+        """Return whether a request waits here; one that does is never larger than the others."""
+
+    async def enter(self, environ: dict[str, Any]) -> Callable[[], None]:
+        """Wait for a place, and return the function that leaves it."""
+
+
 class RefusedError(Exception):
     """A request that does not reach the application: its status, and what its client is told."""
 
@@ -41,21 +51,25 @@ class Buffered:
     """Runs a WSGI application in threads that never wait for a client.
 
     Requests larger than `largest` bytes are the exception. The application, which knows who may
-    send them, reads them itself; one of unknown length is refused.
+    send them, reads them itself; one of unknown length is refused. Those that `queue` takes wait
+    there after they have arrived.
     """
 
-    def __init__(self, app: Wsgi, *, threads: int, largest: int, folder: Path) -> None:
-        self.app, self.largest, self.folder = app, largest, folder
+    def __init__(
+        self, app: Wsgi, *, threads: int, largest: int, folder: Path, queue: Queue | None = None
+    ) -> None:
+        self.app, self.largest, self.folder, self.queue = app, largest, folder, queue
         folder.mkdir(parents=True, exist_ok=True)
         self.threads = ThreadPoolExecutor(threads, thread_name_prefix="requests")
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request; raises `TimeoutError` if its client does not take the answer."""
         loop, environ = asyncio.get_running_loop(), environ_of(scope)
+        queue = self.queue if self.queue and self.queue.takes(environ) else None
         with self._file() as body, self._file() as answer:
             try:
                 _require_utf8(environ.get("CONTENT_TYPE", ""))
-                if int(environ.get("CONTENT_LENGTH", 0)) > self.largest:
+                if int(environ.get("CONTENT_LENGTH", 0)) > self.largest and not queue:
                     environ["wsgi.input"] = io.BufferedReader(_Arriving(receive, loop), PART)
                 else:
                     await self._receive(receive, body)
@@ -65,7 +79,10 @@ class Buffered:
                 await _refuse(send, *refused.args)
                 return
             response = _Response(answer, loop)
+            leave = await queue.enter(environ) if queue else None
             computed = loop.run_in_executor(self.threads, response.compute, self.app, environ)
+            if leave:
+                computed.add_done_callback(lambda _: leave())
             await response.send(send, computed)
 
     def _file(self) -> SpooledTemporaryFile[bytes]:

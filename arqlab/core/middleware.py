@@ -21,9 +21,10 @@ from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
+from arqlab.core.attempts import NO_PLACE, PATH, WRONG_PASSWORDS, is_form, reached_limit
 from arqlab.core.caches import AT_ONCE, NotComputedError, computing_at_most
 from arqlab.core.errors import error_body
-from arqlab.core.hashing import PasswordHasher, TooManyPasswordsError
+from arqlab.core.hashing import TooManyPasswordsError
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import NO_SECOND_FACTOR, labs_visible_to, needs_second_factor
 from arqlab.core.services.metrics import REQUESTS
@@ -34,6 +35,7 @@ from arqlab.core.views.error_pages import (
     form_to_sign_in,
     not_allowed,
     sign_in_url,
+    too_many_attempts,
     too_many_passwords,
 )
 from arqlab.core.views.jobs import being_computed, computing_news
@@ -41,8 +43,6 @@ from arqlab.core.visits import write_visit
 from arqlab.web.pages import page_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-ACCOUNTS = "/accounts/"
-"""The path of all forms with passwords of allauth (arqlab/urls.py)."""
 JUDGING = "assessment:api-judging-"
 """Judging has no time for another query: its own see no topic of an archive."""
 REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."
@@ -164,17 +164,20 @@ class ApiETags(ConditionalGetMiddleware):
 
 
 class PasswordsWait(_Middleware):
-    """Ask who signs in or up to try again while enough others do, before anything is read."""
+    """Ask who signs in or up to try again later, before anything is written or hashed."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return the response of the view, or 503 for a form of an account without a turn."""
-        if request.method in SAFE or not request.path.startswith(ACCOUNTS):
+        """Return the response of the view, 503 for a form that waited too long for its turn, or 429
+        for one from an address that has tried too often.
+        """
+        if not is_form(str(request.method), request.path):
             return self.get_response(request)
-        try:
-            with PasswordHasher.turns.form():
-                return self.get_response(request)
-        except TooManyPasswordsError:
+        if NO_PLACE in request.META:
             return too_many_passwords(request)
+        if reached := reached_limit(request):
+            is_wrong = reached.limit == WRONG_PASSWORDS
+            return too_many_attempts(request, seconds=reached.seconds, wrong_passwords=is_wrong)
+        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Return 503 for a password that waited too long to be hashed."""
@@ -342,7 +345,7 @@ class SecondFactor(_Middleware):
     ) -> HttpResponse | None:
         """Refuse all pages but those of accounts."""
         name = str(request.resolver_match and request.resolver_match.view_name)
-        is_open = request.path.startswith(ACCOUNTS) or name.startswith(JUDGING)
+        is_open = request.path.startswith(PATH) or name.startswith(JUDGING)
         if is_open or not needs_second_factor(request.user):
             return None
         if wants_json(request):

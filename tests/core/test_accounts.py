@@ -5,6 +5,7 @@ import re
 import pytest
 from django.contrib.auth import get_user
 from django.core import mail
+from django.core.management import call_command
 from django.test import Client
 
 from arqlab.core.models import User
@@ -31,6 +32,8 @@ def test_signing_up_by_an_invitation_leads_to_the_team(scene, client):
     response = client.post("/accounts/signup/", ADA | {"next": link}, follow=True)
 
     assert response.redirect_chain[-1][0] == link
+    assert "ada has not confirmed an email address." in text_of(client.get(link))
+    call_command("confirm_address", "ada")
     client.post(link)
     assert scene.team.memberships.filter(user__username="ada").exists()
 

@@ -127,6 +127,16 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
     return error_response(request, TEXTS["too-many"], status=429)
 
 
+def too_many_attempts(request: HttpRequest, *, seconds: int, wrong_passwords: bool) -> HttpResponse:
+    """Return 429 for a form from an address that may send it again after so many seconds."""
+    text = TEXTS["too-many-wrong-passwords" if wrong_passwords else "too-many"]
+    links = (
+        ErrorLink("Return to the form", page_of_form(request)),
+        *([ErrorLink("Reset your password", reverse("account_reset_password"))] * wrong_passwords),
+    )
+    return _later(request, text, 429, seconds=seconds, links=links)
+
+
 def too_many_passwords(request: HttpRequest) -> HttpResponse:
     """Return 503, and after how many seconds a turn is likely to be free."""
     links = (ErrorLink("Return to the form", page_of_form(request)),)

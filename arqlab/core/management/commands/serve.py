@@ -215,14 +215,21 @@ class Background:
 def load(threads: int, messages: Connection | None) -> Buffered:
     """Return the application in a web process, which ends when its parent is killed.
 
-    Its threads share the turns to hash passwords, and send messages to the background process.
+    Its threads share the places for forms with passwords and the turns to hash them, and send
+    messages to the background process.
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # until granian listens to it
     threading.Thread(target=end_with_parent, name="parent", daemon=True).start()
     PasswordHasher.turns = Turns(threads)
     if messages:
         send_to_background(messages)
+    from arqlab.core.attempts import PasswordForms
     from arqlab.wsgi import application
 
-    folder = Path(settings.MEDIA_ROOT) / "incoming"
-    return Buffered(application, threads=threads, largest=largest_request(), folder=folder)
+    return Buffered(
+        application,
+        threads=threads,
+        largest=largest_request(),
+        folder=Path(settings.MEDIA_ROOT) / "incoming",
+        queue=PasswordForms(threads),
+    )
