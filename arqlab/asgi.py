@@ -33,7 +33,7 @@ class Wsgi(Protocol):
         """Return the parts of the response."""
 
 
-class Queue(Protocol):
+class WaitingLine(Protocol):
     """Where some requests wait for a place before a thread computes their response."""
 
     def takes(self, environ: dict[str, Any]) -> bool:
@@ -56,7 +56,13 @@ class Buffered:
     """
 
     def __init__(
-        self, app: Wsgi, *, threads: int, largest: int, folder: Path, queue: Queue | None = None
+        self,
+        app: Wsgi,
+        *,
+        threads: int,
+        largest: int,
+        folder: Path,
+        queue: WaitingLine | None = None,
     ) -> None:
         self.app, self.largest, self.folder, self.queue = app, largest, folder, queue
         folder.mkdir(parents=True, exist_ok=True)

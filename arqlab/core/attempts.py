@@ -60,7 +60,7 @@ def reached_limit(request: HttpRequest) -> TooSoon | None:
 
 
 class PasswordForms:
-    """The queue of forms in front of the threads of a process (`arqlab.asgi.Queue`)."""
+    """The queue of forms in front of the threads of a process (`arqlab.asgi.WaitingLine`)."""
 
     def __init__(self, threads: int) -> None:
         self.places = Places(threads)
