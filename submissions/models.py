@@ -7,6 +7,7 @@ from collections.abc import Callable
 from django.db import models
 from django.db.models import Case, Count, Q, Value, When
 
+from arqkit.formats.runs.report import weighs
 from arqkit.formats.runs.times import TimeFacts, read_times
 from arqkit.records import Severity
 from arqkit.standings import FLAGS, STANDINGS, Flag, Standing, standing_of
@@ -349,3 +350,8 @@ class RunProblem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} ({self.count})"
+
+    @property
+    def weighs(self) -> bool:
+        """Return whether pages name this warning beside "valid" (`report.weighs`)."""
+        return weighs(self.kind, self.severity)

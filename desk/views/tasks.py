@@ -48,6 +48,7 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "run": run,
         "problems": problems,
         "summary": report_summary(problems),
+        "weighty": [problem for problem in problems if problem.weighs],
         "repairable": [problem for problem in problems if problem.is_repairable],
         "unrepaired": unrepaired,
         "submits_repaired": may_submit

@@ -80,6 +80,7 @@ def _summary(runs: Sequence[Run]) -> str:
 def _result_lines(runs: Sequence[Run]) -> str:
     problems = RunProblem.objects.filter(run__in=runs).order_by().values_list("run", "severity")
     counts = {(run, level): count for run, level, count in problems.annotate(n=Sum("count"))}
+    weighty = [problem for problem in RunProblem.objects.filter(run__in=runs) if problem.weighs]
     lines = []
     for run in runs:
         parts = ["valid" if run.status == Run.Status.VALID else "not valid"]
@@ -90,6 +91,7 @@ def _result_lines(runs: Sequence[Run]) -> str:
             if (count := counts.get((run.pk, level)))
         ]
         lines.append(f"- {run.tag}: {', '.join(parts)}")
+        lines += [f"  {problem.message}" for problem in weighty if problem.run_id == run.pk]
     return "\n".join(lines)
 
 

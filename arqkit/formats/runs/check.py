@@ -27,6 +27,7 @@ from arqkit.formats.runs.report import (
     named_list,
     sort_problems,
 )
+from arqkit.formats.runs.score_order import check_score_order
 from arqkit.ranking import AS_TREC_EVAL_READS_IT, Frame, with_order
 from arqkit.records import ITEM_WORDS, ItemKind, Severity, TaskKind
 from arqkit.topics import meant_topics, plain_id, visible
@@ -336,8 +337,14 @@ def row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[F
     yield from check_tags(rows)
     yield from (lists := list(check_lists(rows)))
     is_mixed = bool(lists) or has_mixed_tags(rows)
+    order = check_score_order(rows, rules)
+    yield from order.findings
     for finding in (*check_repeats(rows, rules), *check_ranks(rows, table.lost, rules)):
-        yield finding._replace(repairable=finding.repairable and not is_mixed)
+        if finding.kind == "rank-against-score" and order.explained:
+            rest = finding.occurrences.filter(~pl.col("topic").is_in(order.explained))
+            finding = finding._replace(occurrences=rest)
+        if finding.occurrences.height:
+            yield finding._replace(repairable=finding.repairable and not is_mixed)
 
 
 def check_topics(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from arqkit.formats.runs.lines import (
 )
 from arqkit.formats.runs.ranks import with_numbers
 from arqkit.formats.runs.report import Finding, RunRules, listed, occurrences
+from arqkit.formats.runs.slips import Columns, Slip, json_findings, read_slip
 from arqkit.records import ItemKind, TaskKind
 
 
@@ -75,6 +76,7 @@ def wanted_formats(rules: RunRules) -> str:
     return " or ".join(map(str, taken_formats(rules)))
 
 
+FIRST_LINE = pl.Series("line", [1], dtype=pl.Int64)
 SAMPLE = 200  # lines that show whether a file holds answers or a ranked list
 HEADER_WORDS = re.compile(r"(query|topic)(id|no|nr|num|number)?|qid|querynumber")
 INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -90,7 +92,8 @@ class RunTable(NamedTuple):
     `rows` has line (Int64, from 1), topic, item, post, rank_text, score_text, tag (String; post may
     be null), rank (Int64) and score (Float64), both null where they cannot be read, and for Task 3
     last_line (Int64), answer and sources. `lost` has the lines that are not rows. The file cannot
-    be repaired (`can_rewrite`) if its columns could be other ones.
+    be repaired (`can_rewrite`) if its columns could be other ones. `mended` has all lines of a file
+    with slips (`slips.read_slip`) without them.
     """
 
     layout: Layout
@@ -99,6 +102,7 @@ class RunTable(NamedTuple):
     findings: list[Finding]
     lost: pl.Series
     can_rewrite: bool = True
+    mended: pl.Series | None = None
 
     @property
     def format_name(self) -> str:
@@ -110,21 +114,31 @@ class RunTable(NamedTuple):
 
 def read_rows(data: bytes, rules: RunRules) -> RunTable:
     """Read the rows of a decoded run (`lines.decode_run`) in the format that its lines show."""
-    quoted = holds_answers(data, rules.kind, may_lack_texts=rules.has_answer_ids)
+    if is_json := list(json_findings(data)):
+        return read_rows(b"", rules)._replace(findings=is_json, lost=FIRST_LINE, can_rewrite=False)
+    lines = split_lines(data)
+    slip = read_slip(lines, _ranked_columns(rules))
+    quoted = not slip and holds_answers(data, rules.kind, may_lack_texts=rules.has_answer_ids)
     formats = known_formats(rules)
     widths = sorted({len(layout.columns) for layout in formats if layout.quoted == quoted})
     if quoted:
         cells = cut_records(data.decode(errors="replace"), max(widths))
     else:
-        cells = cut_lines(split_lines(data), widths)
+        cells = cut_lines(slip.lines if isinstance(slip, Slip) else lines, widths)
+    del lines  # a large run is held once
     frame = cells.frame
     is_header = pl.col("cell_0").is_in(_header_names(frame["cell_0"], rules.topics))
+    if isinstance(slip, Slip) and slip.header:
+        is_header |= pl.col("line") == slip.header
     headers, content = _parted(frame, is_header)
     width = max(widths, key=lambda width: ((frame["width"] == width).sum(), width))
+    if slip:
+        width = (slip.columns if isinstance(slip, Slip) else slip).width
     bad, good = _parted(content, pl.col("width") != width)
     layout = _layout(good, width, rules, quoted=quoted)
     padded, good = (good.clear(), good) if quoted else _without_padding(good, cells)
     findings = [
+        *(slip.findings if isinstance(slip, Slip) else ()),
         *separator_findings(cells.separator, frame),
         *_line_findings(cells, headers, padded),
         *_column_findings(bad, layout, width, rules),
@@ -141,7 +155,22 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
         bad["line"],
         # A decimal comma in the score would make one column more.
         can_rewrite=not (cells.separator == "," and _varies(good, layout)),
+        mended=slip.lines if isinstance(slip, Slip) else None,
     )
+
+
+def _ranked_columns(rules: RunRules) -> list[Columns]:
+    """Return the columns of the ranked lists that a task takes."""
+    names = [layout.columns for layout in taken_formats(rules) if not layout.quoted]
+    return [
+        Columns(
+            len(columns),
+            rank=columns.index("rank"),
+            score=columns.index("score"),
+            constant=columns.index("q0") if "q0" in columns else None,
+        )
+        for columns in names
+    ]
 
 
 def holds_answers(data: bytes, kind: TaskKind, *, may_lack_texts: bool = False) -> bool:

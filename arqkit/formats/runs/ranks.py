@@ -78,6 +78,7 @@ def swapped_topics(rows: pl.DataFrame) -> pl.DataFrame:
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$"
+PERCENT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)\s?%$"
 THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 LARGEST_32_BIT = 3.4028234663852886e38
 TIES = {
@@ -118,6 +119,11 @@ def with_point(text: pl.Expr) -> pl.Expr:
     )
 
 
+def without_percent(text: pl.Expr) -> pl.Expr:
+    """Return scores without the percent sign at their end."""
+    return text.str.replace(r"\s?%$", "")
+
+
 def reads_commas(rows: pl.DataFrame) -> bool:
     """Return whether the commas in the scores are certainly decimal commas.
 
@@ -142,13 +148,17 @@ def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
         "score-out-of-range": text.str.contains(NUMBER),
         "score-infinite": value.is_infinite(),
         "score-decimal-comma": text.str.contains(DECIMAL_COMMA),
+        "score-percent": text.str.contains(PERCENT),
     }
+    # Where only some scores have the sign, 95% may be above or below 0.9.
+    are_percents = rows.select(text.str.contains(PERCENT).all()).item()
+    can_repair = {"score-decimal-comma": reads_commas(rows), "score-percent": are_percents}
     kind = pl.lit("score-not-a-number")
     for name, condition in reversed(kinds.items()):
         kind = pl.when(condition).then(pl.lit(name)).otherwise(kind)
     for (name,), part in wrong.with_columns(kind=kind).group_by("kind"):
         for finding in find_rows(str(name), part, "score_text", "a finite decimal number"):
-            yield finding._replace(repairable=reads_commas(rows))
+            yield finding._replace(repairable=can_repair.get(str(name), True))
 
 
 def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ import polars as pl
 from arqkit.formats.runs.check import row_findings
 from arqkit.formats.runs.formats import TASK3, RunTable, read_rows
 from arqkit.formats.runs.lines import CSV, decode_run, line_cells, write_record
-from arqkit.formats.runs.ranks import with_point
+from arqkit.formats.runs.ranks import with_point, without_percent
 from arqkit.formats.runs.report import KINDS, RunRules
 from arqkit.polars_errors import panics_as_errors
 from arqkit.ranking import OrderBy, with_order
@@ -49,11 +49,15 @@ def _repaired_once(data: bytes, rules: RunRules) -> bytes:
     rows = table.rows
     if "score-decimal-comma" in findings:
         rows = rows.with_columns(score_text=with_point(pl.col("score_text")))
+    if "score-percent" in findings:
+        rows = rows.with_columns(score_text=without_percent(pl.col("score_text")))
     kept = _without_dropped(rows, findings)
     if kept.height == rows.height:
         kept = _renumbered(rows, findings)
     end = "\n" if text.data.endswith(b"\n") else ""
     lines = text.data.decode().removesuffix("\n").split("\n")
+    if table.mended is not None:
+        lines = table.mended.to_list()[: len(lines)]
     written = "\n".join(_written_lines(lines, table, kept))
     return (written + end).encode() if written else b""
 

@@ -27,6 +27,14 @@ KINDS: dict[str, dict[str, Any]] = data_beside(__file__, "problems.toml")
 """The kinds of problems in the order of the report, each with its severity and its messages."""
 
 
+def weighs(kind: str, severity: str) -> bool:
+    """Return whether a warning is about the run as a whole, so that its scores may mean nothing.
+
+    Pages, notices and the command name it beside "valid", not only below.
+    """
+    return severity == Severity.WARNING.value and bool(KINDS.get(kind, {}).get("weighs"))
+
+
 @dataclass(frozen=True, eq=False)
 class RunRules:
     """The rules of a task that its runs are checked by (protocol §4).

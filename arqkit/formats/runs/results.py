@@ -12,7 +12,7 @@ from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.formats.runs.check import check_run
 from arqkit.formats.runs.packs import TaskPack
 from arqkit.formats.runs.repair import repaired_run
-from arqkit.formats.runs.report import ProblemGroup, RunReport, RunRules, listed
+from arqkit.formats.runs.report import ProblemGroup, RunReport, RunRules, listed, weighs
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import ItemKind, Problem, Severity
 from arqkit.topics import visible
@@ -147,6 +147,8 @@ def report_text(name: str, report: Mapping[str, Any]) -> Iterator[str]:
     if report.get("format_name"):
         facts = [report["format_name"], f"{report['rows']:,} rows", f"{report['topics']:,} topics"]
     state = "valid" if report["valid"] else "has errors"
+    if report["valid"] and any(weighs(it["kind"], it["severity"]) for it in report["problems"]):
+        state = "valid, but its scores may mean nothing: see the first warnings"
     yield f"{name}: {', '.join([state, *facts])}."
     if report.get("run_tags"):
         yield f"  run tag in the file: {', '.join(report['run_tags'][:5])}"

@@ -9,12 +9,14 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from arqlab.core.models import User
+from arqlab.notices.models import Kind, Notice
 from submissions.models import Run
 from tests.factories import Scene
 from tests.submissions.entry_points import upload, url
 from tests.submissions.factories import BAD_RUN, GOOD_RUN, RunFactory, ValidRunFactory, zipped
 
 pytestmark = pytest.mark.django_db
+DISTANCES = b"".join(b"A.1\t%d\t%d\t0.%d\tbm25\n" % (9 + n, n, n) for n in range(1, 5))
 SignIn = Callable[[User], Client]
 
 
@@ -106,6 +108,22 @@ def test_the_report_shows_counts_lines_and_remedies(
         "the item once; it is already on line 1",
     ):
         assert words in html
+
+
+def test_a_valid_run_of_distances_is_not_called_faultless(
+    scene: Scene,
+    browser: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        page = upload(browser, scene, DISTANCES)["Location"]
+    html = browser.get(page).text
+    notice = Notice.objects.get(user=scene.member, kind=Kind.RUNS_VALIDATED)
+
+    assert "No errors" not in html
+    assert "The run is valid, but its scores may mean nothing" in html
+    assert "Scores rise with rank in 1 of 1 topics" in html
+    assert "Scores rise with rank in 1 of 1 topics" in notice.text
 
 
 def test_a_report_needs_few_queries(

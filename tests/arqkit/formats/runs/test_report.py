@@ -22,7 +22,7 @@ from arqkit.records import Severity
 FACTS = (
     "format", "wanted", "unknown", "item", "limit", "order", "counts", "ties", "tag",
     "limit_answers", "max_characters", "part", "ends", "mark", "spelled", "left_out", "tags",
-    "place", "hint", "effect",
+    "place", "hint", "effect", "form", "keys", "number",
 )  # fmt: skip
 
 

@@ -97,6 +97,16 @@ def comma_scores(rows: Rows) -> bytes:
     return file([[*c[:at], c[at].replace(".", ","), *c[at:][1:]] for c in rows])
 
 
+def percent_scores(rows: Rows) -> bytes:
+    at = 2 if is_answers(rows) else -2
+    return file([[*c[:at], f"{c[at]}%", *c[at:][1:]] for c in rows])
+
+
+def with_words(rows: Rows) -> bytes:
+    """Return rows with spaces between the columns, and with a run tag of two words."""
+    return file([[*cells[:-1], "my run"] for cells in rows], mark=" ")
+
+
 LIST_DAMAGE: dict[str, Callable[[Rows], bytes]] = {
     "bom": lambda rows: b"\xef\xbb\xbf" + file(rows),
     "cr": lambda rows: file(rows, end="\r"),
@@ -113,9 +123,19 @@ LIST_DAMAGE: dict[str, Callable[[Rows], bytes]] = {
     "rank-start": lambda rows: with_ranks(rows, lambda rank, _: rank + 5),
     "rank-repeated": lambda rows: with_ranks(rows, lambda rank, _: rank - (rank == 2)),
     "rank-jump": lambda rows: with_ranks(rows, lambda rank, _: rank + 5 * (rank > 1)),
-    "rank-against-score": lambda rows: with_ranks(rows, lambda rank, _: 1000 - rank),
+    "rank-against-score": lambda rows: with_ranks(
+        rows, lambda rank, _: 3 - rank if rank < 3 else rank
+    ),
     "score-decimal-comma": comma_scores,
+    "score-percent": percent_scores,
 }
+RANKED_DAMAGE: dict[str, Callable[[Rows], bytes]] = {
+    "row-numbers": lambda rows: file([[str(n), *cells] for n, cells in enumerate(rows)]),
+    "missing-tag": lambda rows: file([cells[:-1] for cells in rows]),
+    "tag-of-words": with_words,
+    "trailing-separator": lambda rows: file([[*cells, ""] for cells in rows]),
+}
+"""What only ranked lists have."""
 FORMULA_DAMAGE = {
     "wrong-post": lambda rows: file([*rows, [rows[0][0], rows[1][1], "0", *rows[0][3:]]])
 }
@@ -129,7 +149,7 @@ def damaged_runs(kind: str, order: str) -> Iterator[tuple[Rows, bytes, RunRules]
     """Yield every real run that can be so damaged: its rows, its damaged file and its rules."""
     for path in [*LISTS, *ANSWERS]:
         rows = cells_of(path)
-        damage = ANSWER_DAMAGE if path in ANSWERS else LIST_DAMAGE
+        damage = ANSWER_DAMAGE if path in ANSWERS else LIST_DAMAGE | RANKED_DAMAGE
         damage = damage | FORMULA_DAMAGE if has_posts(rows) else damage
         if kind in damage:
             yield rows, damage[kind](rows), rules_of(path, rows, order)
