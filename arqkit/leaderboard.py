@@ -262,6 +262,18 @@ def by_mean(runs: Iterable[BoardRun], measure: str) -> list[BoardRun]:
     return sorted(scored, key=lambda run: (not run.counts, -run.values[measure]))
 
 
+def family_of(
+    runs: Iterable[BoardRun], measure: str, *, also: Collection[int] = ()
+) -> list[BoardRun]:
+    """Return the runs of a family of tests in a measure, the best mean first.
+
+    Each test of a board is of two of them: all pairs, or the best against each other run, and the
+    corrections count these tests. They are the runs that count. A run that does not count is tested
+    only where somebody compares it (`also` has its key), and follows the others.
+    """
+    return [run for run in by_mean(runs, measure) if run.counts or run.key in also]
+
+
 def _rank_value(run: BoardRun, measure: str) -> float:
     return UNRANKED if run.standing.is_struck else run.values.get(measure, UNRANKED)
 

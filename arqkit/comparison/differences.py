@@ -9,7 +9,11 @@ import numpy as np
 from arqkit.measures.columns import Integers, Reals
 
 DECIMALS = 12
-"""Differences are rounded, so that 0.3 - 0.2 and 0.2 - 0.1 are equal, as they are on paper."""
+"""Means are rounded before they are ranked: those that are equal on paper are tied."""
+SAME = 1e-12
+"""Differences that are closer are equal on paper, as 0.3 - 0.2 and 0.2 - 0.1 are. The error of a
+score is below 1e-14; rounding would add errors, and make unequal what is equal: 1/3 + 1/3 and 2/3.
+"""
 LEAST_DEVIATION = 1e-12
 """A smaller standard deviation is the rounding error of equal differences."""
 RESAMPLES = 10_000
@@ -30,7 +34,23 @@ def pair_differences(scores: Reals, part: slice = slice(None)) -> Reals:
     They are those of all pairs, or of a part: all pairs of 1,000 runs by 100 topics have 400 MB.
     """
     first, second = (places[part] for places in run_pairs(len(scores)))
-    return np.round(scores[first] - scores[second], DECIMALS)
+    return with_ties(scores[first] - scores[second])
+
+
+def with_ties(differences: Reals) -> Reals:
+    """Return differences whose sizes are equal numbers where they are equal on paper.
+
+    Each row is compared in itself, so that no pair of runs depends on another. NaN stays.
+    """
+    sizes = np.abs(differences)
+    order = np.argsort(sizes, axis=1)
+    rising = np.take_along_axis(sizes, order, axis=1)
+    opens = np.diff(rising, axis=1, prepend=0.0) > SAME
+    places = np.where(opens, np.arange(sizes.shape[1]), -1)
+    first = np.maximum.accumulate(places, axis=1)  # of the equal ones; -1 for zeros
+    tied = np.where(first < 0, 0.0, np.take_along_axis(rising, np.maximum(first, 0), axis=1))
+    np.put_along_axis(sizes, order, tied, axis=1)
+    return np.asarray(np.where(np.isnan(differences), np.nan, np.copysign(sizes, differences)))
 
 
 def wins_ties_losses(differences: Reals) -> Integers:

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from arqkit.comparison.differences import (
-    DECIMALS,
     LEAST_DEVIATION,
     RESAMPLES,
     bootstrap_intervals,
     deviations,
     pair_differences,
     run_pairs,
+    with_ties,
 )
-from arqkit.measures.columns import Reals
+from arqkit.measures.columns import Integers, Reals
 
 SIGNIFICANT = 0.05
 """The p-value below which a difference is called significant."""
@@ -82,9 +82,16 @@ def _points(low: float, high: float, nodes: int) -> tuple[Reals, Reals]:
     return low + half * (places + 1), half * weights
 
 
-EXACT_TIED_TOPICS = 13
-"""The most topics for which `scipy.stats.wilcoxon` computes the exact distribution of ties."""
-TOLERANCE = 1e-12
+EXACT_TOPICS, EXACT_TIED_TOPICS = 50, 13
+"""The most topics for which `scipy.stats.wilcoxon` computes the exact distribution, without and
+with ties or zeros."""
+EXACT_SIGNS = 13
+"""The most topics with a difference for which the randomization test tries all signs."""
+MOST_STEPS = 10_000
+"""The most units that the differences of a pair add up to, if their sums are counted exactly."""
+LEAST_UNIT = 1e-6
+"""The smallest unit of differences; P@1000 has 1e-3."""
+TOLERANCE = 1e-10
 """Sums of differences that are closer than this, by their size, are equal."""
 PAIRS_OF_A_TEST = 10_000
 """Keeps the ranks of 100 topics in 8 MB."""
@@ -107,61 +114,107 @@ def paired_t(differences: Reals) -> Reals:
 def wilcoxon_signed_rank(differences: Reals) -> Reals:
     """Return the p-value of the Wilcoxon signed-rank test of each pair.
 
-    As in `scipy.stats.wilcoxon`, topics without a difference are dropped. The distribution is exact
-    for up to 50 topics without ties and zeros, and for up to 13 topics with them, where SciPy tries
-    all signs of each pair; else it is normal with the correction for ties.
+    As in `scipy.stats.wilcoxon` of this pair alone, topics without a difference are dropped. The
+    distribution is exact for up to 50 topics without ties and zeros, and for up to 13 topics with
+    them, where SciPy tries all signs; else it is normal with the correction for ties.
     """
     from scipy.stats import rankdata, wilcoxon
 
-    is_zero = differences == 0
-    if differences.shape[1] > EXACT_TIED_TOPICS:
-        with np.errstate(invalid="ignore"):  # of equal runs
-            p_values = wilcoxon(differences, axis=1).pvalue
-        return np.asarray(np.where(is_zero.all(axis=1), 1.0, p_values))
-    ranks = rankdata(np.abs(differences), axis=1) - is_zero.sum(axis=1, keepdims=True)
-    ranks[is_zero] = 0
-    return _exact_signed_ranks(ranks, (ranks * (differences > 0)).sum(axis=1))
+    topics, is_zero = differences.shape[1], differences == 0
+    rising = np.sort(np.abs(differences), axis=1)
+    has_ties = is_zero.any(axis=1) | (np.diff(rising, axis=1) == 0).any(axis=1)
+    is_exact = topics <= np.where(has_ties, EXACT_TIED_TOPICS, EXACT_TOPICS)
+    is_normal = ~is_exact & ~is_zero.all(axis=1)
+    p_values = np.ones(len(differences))
+    if is_normal.any():
+        normal = wilcoxon(differences[is_normal], axis=1, method="asymptotic")
+        p_values[is_normal] = normal.pvalue
+    if is_exact.any():
+        ranks = rankdata(np.abs(differences), axis=1) - is_zero.sum(axis=1, keepdims=True)
+        ranks[is_zero] = 0
+        # Ranks of ties are halves, so they are counted in halves.
+        halves = np.round(2 * ranks[is_exact] * np.sign(differences[is_exact])).astype(np.int64)
+        p_values[is_exact] = _exact_tails(halves)
+    return p_values
 
 
 def randomization(differences: Reals, *, resamples: int = RESAMPLES, seed: int = 0) -> Reals:
     """Return the p-value of Fisher's randomization test of each pair's mean difference.
 
-    The signs of the differences are drawn at random, the same for all pairs; the observed signs
-    count as one more sample. With few topics, all signs are tried, and the p-value is exact.
+    It is exact if the differences are multiples of a unit, as those of P@10 are, or if at most 13
+    topics have one. Else signs are drawn at random, the same for all pairs with as many topics,
+    and the observed signs count as one more sample.
     """
-    topics = differences.shape[1]
-    is_exact = 2**topics <= resamples
-    if is_exact:
-        bits = np.arange(2**topics)[:, None] >> np.arange(topics) & 1
-    else:
+    differences = with_ties(differences)
+    topics, p_values = differences.shape[1], np.empty(len(differences))
+    units = _units(differences)
+    is_counted = units > 0
+    steps = differences[is_counted] / units[is_counted, None]
+    p_values[is_counted] = _exact_tails(np.round(steps).astype(np.int64))
+    is_short = ~is_counted & ((differences != 0).sum(axis=1) <= EXACT_SIGNS)
+    if is_short.any():
+        largest = np.argsort(np.abs(differences[is_short]), axis=1)[:, -EXACT_SIGNS:]
+        rows = np.take_along_axis(differences[is_short], largest, axis=1)
+        bits = np.arange(2 ** rows.shape[1])[:, None] >> np.arange(rows.shape[1]) & 1
+        p_values[is_short] = _reached(rows, bits) / len(bits)
+    is_drawn = ~is_counted & ~is_short
+    if is_drawn.any():
         bits = np.random.default_rng(seed).integers(0, 2, (resamples, topics))
-    signs, extra = 2.0 * bits - 1, 0 if is_exact else 1
-    p_values = np.empty(len(differences))
-    for start in range(0, len(differences), PAIRS_AT_ONCE):
-        part = differences[start : start + PAIRS_AT_ONCE]
-        least = np.abs(part.sum(axis=1)) - TOLERANCE * np.abs(part).sum(axis=1)
-        reached = (np.abs(signs @ part.T) >= least).sum(axis=0)
-        p_values[start : start + PAIRS_AT_ONCE] = (reached + extra) / (len(signs) + extra)
+        p_values[is_drawn] = (_reached(differences[is_drawn], bits) + 1) / (resamples + 1)
     return p_values
 
 
-def _exact_signed_ranks(ranks: Reals, plus: Reals) -> Reals:
-    """Return exact p-values of rank sums. Pairs with the same ranks share their distribution."""
-    kinds, kind = np.unique(np.sort(ranks, axis=1), axis=0, return_inverse=True)
-    p_values = np.empty(len(ranks))
+def _reached(differences: Reals, bits: Integers) -> Integers:
+    """Return how many rows of signs give each pair (row) at least the sum that was observed."""
+    signs, reached = 2.0 * bits - 1, np.empty(len(differences), dtype=np.int64)
+    for start in range(0, len(differences), PAIRS_AT_ONCE):
+        part = differences[start : start + PAIRS_AT_ONCE]
+        least = np.abs(part.sum(axis=1)) - TOLERANCE * np.abs(part).sum(axis=1)
+        sums = np.abs(signs @ part.T)
+        reached[start : start + PAIRS_AT_ONCE] = (sums >= least).sum(axis=0)
+    return reached
+
+
+def _units(differences: Reals) -> Reals:
+    """Return the unit of which the differences of each pair are multiples; 0 for too many units.
+
+    It is their greatest common divisor by Euclid's algorithm. A pair without differences has 1.
+    """
+    sizes = np.abs(differences)
+    least = np.maximum(sizes.sum(axis=1) / MOST_STEPS, LEAST_UNIT)
+    divisors = np.zeros(len(sizes))
+    for column in sizes.T:
+        larger, smaller = np.maximum(divisors, column), np.minimum(divisors, column)
+        # A divisor below the least unit is none: it stays, and the check below refuses it.
+        while (moves := smaller >= least).any():
+            rest = np.remainder(larger, smaller, where=moves, out=np.zeros(len(sizes)))
+            rest = np.minimum(rest, np.abs(smaller - rest), where=moves, out=rest)
+            larger, smaller = np.where(moves, smaller, larger), np.where(moves, rest, smaller)
+        divisors = larger
+    divisors[divisors == 0] = 1.0
+    steps = sizes / divisors[:, None]
+    is_whole = (np.abs(steps - np.round(steps)) < LEAST_UNIT).all(axis=1)
+    return np.where(is_whole & (divisors >= least), divisors, 0.0)
+
+
+def _exact_tails(steps: Integers) -> Reals:
+    """Return the exact p-value of the sum of each row of whole numbers over all of their signs.
+
+    Rows with the same sizes share their distribution.
+    """
+    sizes, plus = np.abs(steps), np.where(steps > 0, steps, 0).sum(axis=1)
+    kinds, kind = np.unique(np.sort(sizes, axis=1), axis=0, return_inverse=True)
+    p_values = np.empty(len(steps))
     for number, row in enumerate(kinds):
-        # Ranks of ties are halves, so sums are counted in halves.
         chances = np.ones(1)
-        for step in np.round(2 * row[row > 0]).astype(int):
+        for step in row[row > 0]:
             both = np.zeros(len(chances) + step)
             both[: len(chances)] += chances / 2
             both[step:] += chances / 2
             chances = both
-        below = np.cumsum(chances)
-        pairs = kind == number
+        below, pairs = np.cumsum(chances), kind == number
         # The distribution is symmetric: the smaller of both sums has the smaller tail.
-        smaller = np.minimum(plus[pairs], row.sum() - plus[pairs])
-        p_values[pairs] = 2 * below[np.round(2 * smaller).astype(int)]
+        p_values[pairs] = 2 * below[np.minimum(plus[pairs], row.sum() - plus[pairs])]
     return np.minimum(p_values, 1.0)
 
 
@@ -230,7 +283,7 @@ def p_values_against(scores: Reals, best: int, test: str) -> Reals:
 
     A missing score is NaN. A run without two topics in common with it has NaN, as has `best`.
     """
-    differences = np.round(scores - scores[best], DECIMALS)
+    differences = with_ties(scores - scores[best])
     values = _over_common_topics(differences, PAIR_TESTS[test])
     values[best] = np.nan
     known = ~np.isnan(values)

@@ -28,7 +28,7 @@ from arqkit.comparison.differences import (
     wins_ties_losses,
 )
 from arqkit.comparison.families import FAMILY_TESTS, SIGNIFICANT, PairFamily, pair_family
-from arqkit.leaderboard import BoardRun
+from arqkit.leaderboard import BoardRun, family_of
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure
 from arqkit.measures.scoring import Scorer
@@ -42,7 +42,7 @@ from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.services.scoring import comparable_indexes, scoring_work
 from submissions.models import Run
 
-PAIRS = {"t": 1e-7, "wilcoxon": 2e-7, "randomization": 8e-7, "tukey": 1e-7}
+PAIRS = {"t": 1e-7, "wilcoxon": 2e-7, "randomization": 2e-6, "tukey": 1e-7}
 """The seconds that a test takes for a topic of two runs."""
 PART = 25
 """The runs of a part of a test of all pairs, as it is cached."""
@@ -62,19 +62,18 @@ class ComparedRuns(NamedTuple):
     matrix: TopicMatrix
 
     def around(self, places: Sequence[int]) -> tuple[ComparedRuns, list[int]]:
-        """Return the runs that count and those at some places, and the places of these among them.
-
-        A run that does not count, such as a withdrawn one, adds a test only if it is compared.
-        """
-        kept = [place for place, run in enumerate(self.runs) if run.counts or place in places]
+        """Return the family of tests with the runs at some places, and their places in it."""
+        also = {self.runs[place].key for place in places}
+        keys = [run.key for run in self.runs]
+        family = family_of(self.runs, self.measure.name, also=also)
+        rows = [keys.index(run.key) for run in family]
         topics, scores = self.matrix
-        runs = [self.runs[place] for place in kept]
-        family = ComparedRuns(self.measure, runs, TopicMatrix(topics, scores[kept]))
-        return family, [kept.index(place) for place in places]
+        compared = ComparedRuns(self.measure, family, TopicMatrix(topics, scores[rows]))
+        return compared, [rows.index(place) for place in places]
 
     @property
     def competing(self) -> ComparedRuns:
-        """Return the runs that count."""
+        """Return the family of tests of the board."""
         return self.around([])[0]
 
     def family(self, test: str, places: Sequence[int]) -> PairFamily:
@@ -83,7 +82,7 @@ class ComparedRuns(NamedTuple):
         It is cached in parts: that of all pairs of 1,000 runs has 24 MB.
         """
         scores = self.matrix.scores
-        key = key_of("pair-family-2", test, scores.shape, scores.tobytes())
+        key = key_of("pair-family-3", test, scores.shape, scores.tobytes())
         work = PAIRS[test] * scores.shape[0] * scores.size
 
         def compute(wanted: int) -> PairFamily:

@@ -1,5 +1,6 @@
 """Tests of significance agree with scipy and statsmodels on random and tied scores."""
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -22,7 +23,8 @@ from arqkit.comparison.families import (
 from tests.arqkit.comparison.data import TABLES, random_scores, tied_scores
 
 FEW = [param for param in TABLES if param.values[0].shape[1] <= 13]
-MANY = [param for param in TABLES if param.values[0].shape[1] > 13]
+DISTRIBUTED = [(8, 5, 3), (8, 14, 15), (40, 50, 15), (8, 78, 10), (5, 98, 30)]
+"""Runs, topics, and the parts of which scores are multiples."""
 
 
 @pytest.mark.parametrize("scores", TABLES)
@@ -51,17 +53,68 @@ def test_randomization_of_few_topics_is_the_exact_test_of_scipy(scores):
     assert randomization(pair_differences(scores)) == pytest.approx(peer, abs=1e-9)
 
 
-@pytest.mark.parametrize("scores", MANY)
-def test_randomization_of_many_topics_counts_the_drawn_signs_that_reach_the_difference(scores):
-    differences = pair_differences(scores)
-    drawn = np.random.default_rng(3).integers(0, 2, (999, scores.shape[1]))
-    expected = []
-    for row in differences:
-        sums = [abs(np.where(bits, row, -row).sum()) for bits in drawn]
-        reached = sum(total >= abs(row.sum()) - 1e-11 for total in sums)
-        expected.append((reached + 1) / 1000)
+@pytest.mark.parametrize("table", DISTRIBUTED)
+def test_randomization_of_multiples_of_a_unit_counts_all_signs(table):
+    runs, topics, parts = table
+    whole = np.random.default_rng(topics).integers(0, parts + 1, (runs, topics))
+    peer = [signs_reached(one - other) for one, other in combinations(whole, 2)]
 
-    assert randomization(differences, resamples=999, seed=3) == pytest.approx(expected, abs=1e-9)
+    found = randomization(pair_differences(whole / parts))
+
+    assert found == pytest.approx(peer, abs=1e-12, rel=1e-9)
+
+
+DIGIT = 128
+"""The bits of a digit, which has room for the number of all signs of 78 topics or of 98."""
+
+
+def signs_reached(differences: np.ndarray) -> float:
+    """Return the share of all signs of whole numbers whose sum reaches the observed one.
+
+    The digits of a number are how many choices of differences have each sum.
+    """
+    sizes = [abs(int(size)) for size in differences]
+    ways = 1
+    for size in sizes:
+        ways += ways << DIGIT * size
+    least = abs(int(differences.sum()))
+    if not least:
+        return 1.0
+    below = ways % (1 << DIGIT * ((sum(sizes) - least) // 2 + 1))
+    sum_of_digits = below % ((1 << DIGIT) - 1)
+    return float(Fraction(2 * sum_of_digits, 2 ** len(sizes)))
+
+
+@pytest.mark.parametrize(("runs", "topics", "parts"), [(6, 30, 27_720), (6, 60, 360_360)])
+def test_drawn_signs_are_counted_as_whole_numbers_count_them(runs, topics, parts):
+    """The sums of these fractions are often equal, and their unit is too small to count all."""
+    draw = np.random.default_rng(topics)
+    whole = parts // draw.integers(1, 13, (runs, topics)) * draw.integers(0, 2, (runs, topics))
+    bits = np.random.default_rng(3).integers(0, 2, (999, topics))
+    sums = [np.abs((2 * bits - 1) @ (one - other)) for one, other in combinations(whole, 2)]
+    least = [abs((one - other).sum()) for one, other in combinations(whole, 2)]
+    peer = [((one >= at).sum() + 1) / 1000 for one, at in zip(sums, least, strict=True)]
+
+    found = randomization(pair_differences(whole / parts), resamples=999, seed=3)
+
+    assert found == pytest.approx(peer, abs=1e-12)
+
+
+def test_all_signs_of_the_topics_that_differ_are_tried_whatever_their_number():
+    scores = random_scores(2, 60)
+    scores[1, 12:] = scores[0, 12:]
+    [differences] = scores[0] - scores[1:]
+    peer = stats.permutation_test(
+        (differences[:12],), np.sum, permutation_type="samples", n_resamples=np.inf
+    )
+
+    assert randomization(differences[None]) == pytest.approx([peer.pvalue], abs=1e-9)
+
+
+def test_thirds_are_tied():
+    scores = np.array([[0, 0, 2, 2, 0], [0, 1, 0, 0, 1]]) / 3
+
+    assert randomization(pair_differences(scores)).tolist() == [0.75]
 
 
 def test_randomization_of_many_topics_is_near_the_t_test():
