@@ -127,7 +127,8 @@ def wilcoxon_signed_rank(differences: Reals) -> Reals:
     is_normal = ~is_exact & ~is_zero.all(axis=1)
     p_values = np.ones(len(differences))
     if is_normal.any():
-        normal = wilcoxon(differences[is_normal], axis=1, method="asymptotic")
+        rows = differences[is_normal]
+        normal = wilcoxon(rows, axis=1, method="asymptotic")  # type: ignore[call-overload]  # stubs
         p_values[is_normal] = normal.pvalue
     if is_exact.any():
         ranks = rankdata(np.abs(differences), axis=1) - is_zero.sum(axis=1, keepdims=True)

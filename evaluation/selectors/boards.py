@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import JSONField, QuerySet, TextField
 
 from arqkit.comparison.families import SIGNIFICANT, mean_intervals, p_values_against
-from arqkit.leaderboard import Board, BoardRun, by_mean, with_runs
+from arqkit.leaderboard import Board, BoardRun, by_mean, family_of, with_runs
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure, parse_measures
 from arqkit.measures.scoring import ceilings
@@ -198,29 +198,39 @@ class Certainty(NamedTuple):
 def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[int, Certainty]:
     """Return the certainty of the means of the runs of a board, by key.
 
-    The intervals are bootstrapped over topics. Each run is compared with the best one that
-    competes, by paired t tests that Holm corrects. The result is cached by the means and the qrels.
+    The intervals are bootstrapped over topics. Each run of the family is compared with the best, by
+    paired t tests that Holm corrects; no other run is called lower. The result is cached by the
+    means, the family and the qrels.
     """
     runs = by_mean((row.run for row in board.rows), measure.name)
     means = [(run.key, run.values[measure.name]) for run in runs]
+    family = [run.key for run in family_of(runs, measure.name)]
 
     def compute() -> dict[int, Certainty]:
         keys = [run for run, _ in means]
         scores = board_matrix(board, qrel_set=qrel_set, measure=measure.name)[1].scores
         if not scores.size:
             return {}
-        is_below = np.nansum(scores - scores[0], axis=1) < 0
-        lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & is_below
-        rows = zip(keys, mean_intervals(scores).tolist(), lower.tolist(), strict=True)
+        lower = _lower_runs(family, scores[[keys.index(key) for key in family]])
+        rows = zip(keys, mean_intervals(scores).tolist(), strict=True)
         return {
-            run: Certainty(low, high, is_lower)
-            for run, (low, high), is_lower in rows
+            run: Certainty(low, high, run in lower)
+            for run, (low, high) in rows
             if not np.isnan(low + high)
         }
 
-    facts = qrel_set.pk, qrel_set.sha256, measure.name, means
+    facts = qrel_set.pk, qrel_set.sha256, measure.name, means, family
     work = BOOTSTRAP * len(means) * board.topics
-    return cached_value(key_of("certainties-1", *facts), compute, work=work)
+    return cached_value(key_of("certainties-2", *facts), compute, work=work)
+
+
+def _lower_runs(family: Sequence[int], scores: Reals) -> set[int]:
+    """Return the runs (keys) of a family that are significantly below its first."""
+    if not family:
+        return set()
+    is_below = np.nansum(scores - scores[0], axis=1) < 0
+    lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & is_below
+    return {run for run, is_lower in zip(family, lower.tolist(), strict=True) if is_lower}
 
 
 class QrelsFacts(NamedTuple):
