@@ -34,6 +34,13 @@ export function dataOf(form, submitter) {
   return data;
 }
 
+/** Return the address to which a form is sent: that of the pressed button, or else its own. */
+function targetOf(form, submitter) {
+  // The property formAction is the page's address where the attribute is missing.
+  const address = submitter?.getAttribute("formaction") || form.getAttribute("action") || "";
+  return new URL(address, location.href).href;
+}
+
 /** Return a link that opens in a new tab, so that the selected files stay on this page. */
 function signInLink(url) {
   const link = document.createElement("a");
@@ -141,7 +148,8 @@ class UploadForm {
     if (tooLarge.length) return this.refuse(tooLarge);
     if (!navigator.onLine) return this.refuse([OFFLINE]);
     const request = new XMLHttpRequest();
-    request.open("POST", event.submitter?.formAction || this.form.action);
+    this.target = targetOf(this.form, event.submitter);
+    request.open("POST", this.target);
     request.setRequestHeader("Accept", "application/json");
     request.upload.addEventListener("progress", (progress) => this.report(progress));
     request.upload.addEventListener("load", () => this.processing());
@@ -209,7 +217,7 @@ class UploadForm {
     const json = request.getResponseHeader("Content-Type")?.includes("json");
     const body = json ? JSON.parse(request.responseText) : null;
     if (request.status < 400 && body?.location) return window.location.assign(body.location);
-    if (request.status < 400 && !json && request.responseURL !== this.form.action) {
+    if (request.status < 400 && !json && request.responseURL !== this.target) {
       return window.location.assign(request.responseURL);
     }
     this.ask(body?.question);

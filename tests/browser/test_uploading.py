@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from arqlab.core.models import Job, Team
@@ -12,6 +13,9 @@ from tests.browser.test_forms import sign_in
 from tests.factories import TeamFactory, make_lab
 from tests.submissions.factories import GOOD_RUN
 
+TOPICS = b"""<Topics><Topic number="A.9">
+<Title>A title</Title><Question><p>A question</p></Question><Tags></Tags>
+</Topic></Topics>"""
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -178,3 +182,25 @@ def test_files_for_which_the_server_has_no_room_are_not_sent(page):
     refusal = "The files are 2.0 KB; the server has room for 1.5 KB."
     expect(page.locator("[data-error-summary]")).to_contain_text(refusal)
     assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("state", "button"), [("unconfirmed", "Load and change"), ("refused", "Load again")]
+)
+def test_a_load_is_repeated_from_its_page_right_after_it_was_opened(page, state, button):
+    scene, _ = open_upload(page)
+    moment = {"created_at": timezone.now(), "updated_at": timezone.now()}
+    load = Job.objects.create(
+        kind="topics", lab=scene.lab, task=scene.task, state=state, by=scene.organizer, **moment
+    )
+    page.goto(f"/loads/{load.pk}/")
+    topics = {"name": "topics.xml", "mimeType": "text/xml", "buffer": TOPICS}
+    page.locator('input[type="file"]').first.set_input_files(topics)
+
+    with page.expect_response(f"**/loads/{load.pk}/repeat/") as response:
+        page.get_by_role("button", name=button, exact=True).click()
+
+    assert response.value.status == 200
+    expect(page.get_by_role("main")).not_to_contain_text("Nothing was loaded")
+    load.refresh_from_db()
+    assert load.files[0]["name"] == "topics.xml"

@@ -1,1 +1,1 @@
-import"./chunk-FZRJGN42.js";import"./site.js";
+import"./chunk-SYRV5PB7.js";import"./site.js";
