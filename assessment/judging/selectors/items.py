@@ -59,12 +59,11 @@ class Stack(NamedTuple):
 
 
 class Current(NamedTuple):
-    """The current judgment of an instance: its assessor, its key, and its open ticket."""
+    """The current judgment of an instance: its assessor and its key."""
 
     judgment: int
     assessor: int | None
     key: UUID
-    ticket: int | None
 
 
 class EarlierLabel(NamedTuple):
@@ -162,9 +161,9 @@ def submitted_item(
     if not rows:
         return None
     topic_id, is_done, is_closed, is_assigned, guideline_id, scale, pool_id, has_role = rows[0][
-        5:13
+        4:12
     ]
-    held_since, sent, is_set_aside = rows[0][13:-1]
+    held_since, sent, is_set_aside = rows[0][12:-1]
     labels = (
         EarlierLabel(
             _moment(arrived_at),
@@ -181,8 +180,7 @@ def submitted_item(
         bool(is_assigned),
         guideline_id,
         {  # SQLite has no type for keys
-            row[0]: Current(row[1], row[2], UUID(str(row[3])), row[4]) if row[1] else None
-            for row in rows
+            row[0]: Current(row[1], row[2], UUID(str(row[3]))) if row[1] else None for row in rows
         },
         _scale(scale),
         bool(has_role),

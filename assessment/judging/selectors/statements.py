@@ -103,7 +103,7 @@ _WORK_SINCE = f"""(
 SUBMITTED = _planned(
     "submitted_item",
     f"""
-    SELECT instance.id, judgment.id, judgment.assessor_id, judgment.key, ticket.id,
+    SELECT instance.id, judgment.id, judgment.assessor_id, judgment.key,
         item.topic_id, item.done_at IS NOT NULL,
         {_CLOSED}, CASE WHEN item.assessor_id IS NULL
             THEN item.topic_id IN ({ASSIGNED % "%(user)s"}) ELSE item.assessor_id = %(user)s END, (
@@ -117,8 +117,6 @@ SUBMITTED = _planned(
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
     LEFT JOIN assessment_judgment judgment
         ON judgment.instance_id = instance.id AND judgment.is_current
-    LEFT JOIN assessment_ticket ticket
-        ON ticket.judgment_id = judgment.id AND ticket.answered_at IS NULL
     WHERE item.id = %(item)s {{lock_item}}
 """,  # noqa: S608  # our words
     user="bigint",

@@ -13,7 +13,6 @@ from django.db.models import Exists, OuterRef
 from arqkit.formats.batches import in_slices
 from arqkit.formats.qrels.judgments import JudgedLine, read_judgments
 from arqkit.formats.turkle import unused_columns
-from arqkit.labels import LabelScale
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError, Problem
 from arqlab.core.errors import require_confirmed
@@ -22,8 +21,9 @@ from arqlab.core.selectors import PSEUDONYM, pseudonym, topic_ids
 from arqlab.core.services.audit import record_event
 from assessment.errors import assessment_error
 from assessment.judging.services.late_labels import complete_items
-from assessment.models import Judgment, PoolItem, Ticket
+from assessment.models import Judgment, PoolItem
 from assessment.qrels.selectors.drafts import host_of, pooled_instances, task_scale, with_current
+from assessment.tickets.services.reports import update_tickets
 
 _GIVEN = ("comment", "active_ms", "judged_at", "given_at", "reason", "marks")
 _DETAILS = ("assessor_id", "guideline_id", *_GIVEN)
@@ -132,7 +132,12 @@ def import_judgments(
                 raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
             require_confirmed(importing.changes, choice.confirmed)
             judgments = _store(stored, names, at=at)
-            _move_tickets(task, judgments, scale, at=at)
+            update_tickets(
+                [judgment for judgment in judgments if judgment.is_current],
+                scale=scale,
+                answer="A label that was judged elsewhere was imported since.",
+                at=at,
+            )
             if stored:
                 record_event(
                     "judgments.import",
@@ -258,19 +263,6 @@ def _link(changes: Sequence[tuple[JudgedLine, _Known]], judgments: Sequence[Judg
             new.supersedes = old
             later.append(new)
     Judgment.objects.bulk_update(later, ["supersedes"], batch_size=AT_ONCE)
-
-
-def _move_tickets(
-    task: Task, judgments: Iterable[Judgment], scale: LabelScale, *, at: datetime
-) -> None:
-    """Move the open ticket of a label to the label that replaces it, or close it if not needed."""
-    closed = {"answer": "A label that was judged elsewhere was imported since.", "answered_at": at}
-    newer = {judgment.supersedes_id: judgment for judgment in judgments}
-    waiting = Ticket.objects.filter(judgment__instance__in=pooled_instances(task), answered_at=None)
-    for ticket, judgment in waiting.values_list("pk", "judgment"):
-        if new := newer.get(judgment):
-            change = {"judgment": new} if new.label in scale.unjudged else closed
-            Ticket.objects.filter(pk=ticket, answered_at=None).update(**change)
 
 
 def _judgment(row: JudgedLine, known: _Known, names: ImportNames, at: datetime) -> Judgment:

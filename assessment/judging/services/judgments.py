@@ -26,8 +26,8 @@ from assessment.judging.services.stored_labels import (
     seen_times,
     takes_effect,
 )
-from assessment.models import Judgment, PoolItem, Ticket
-from assessment.tickets.services.policies import apply_policy
+from assessment.models import Judgment, PoolItem
+from assessment.tickets.services.reports import Seen, update_tickets
 
 
 @transaction.atomic
@@ -55,8 +55,6 @@ def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> t
 
 
 ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
-# characters of the item's HTML kept with a ticket; the longest post has 60,000
-SHOWN = 500_000
 
 
 class SubmitOutcome(NamedTuple):
@@ -125,22 +123,18 @@ def _submit(
     }
     Judgment.objects.bulk_create(rows.values())
     store_late_labels(rows.values(), item=item, user=user, at=at)
-    tickets = Ticket.objects.bulk_create(
-        Ticket(
-            judgment=rows[label.key], html=label.shown[:SHOWN], browser=browser[:300], raised_at=at
-        )
-        for label in fresh
-        if not _takes_ticket(label, rows[label.key], item, at)
-        and label.label in item.scale.unjudged
-    )
     stored = {**known, **rows}
     saved = tuple(saved_label(stored[label.key]) for label in submission.labels)
     is_judged = "TRUE" if counting and len(item.current) == 1 else ALL_JUDGED
     is_done, following = _complete_and_lease_next(item, submission, seat, at, is_judged=is_judged)
-    if tickets and item.stack.pool is None and not item.lateness:
-        # After the next item was taken: one that returns for another assessor is not the next.
-        task = Task.objects.select_related("lab").get(topics=item.stack.topic)
-        apply_policy(task=task, tickets=tickets, at=at)
+    # After the next item was taken: one that returns for another assessor is not the next.
+    update_tickets(
+        rows.values(),
+        scale=item.scale,
+        seen={rows[label.key].pk: Seen(label.shown, browser) for label in fresh},
+        answer="The assessor has judged it since.",
+        at=at,
+    )
     return SubmitOutcome(saved, is_done, following)
 
 
@@ -178,18 +172,6 @@ def _row(
         judged_at=at,
         given_at=label.given_before(at),
     )
-
-
-def _takes_ticket(label: Label, judgment: Judgment, item: Submitted, at: datetime) -> bool:
-    """Return whether the label takes over an earlier open ticket; if it needs none, close that."""
-    current = item.current[label.instance]
-    if current is None or current.ticket is None or not judgment.is_current:
-        return False
-    waiting = Ticket.objects.filter(pk=current.ticket, answered_at=None)
-    if label.label in item.scale.unjudged:
-        return bool(waiting.update(judgment=judgment))
-    waiting.update(answer="The assessor has judged it since.", answered_at=at)
-    return False
 
 
 def _complete_and_lease_next(

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 from django.db import transaction
@@ -17,6 +18,7 @@ from assessment.errors import assessment_error
 from assessment.judging.selectors.items import Submitted
 from assessment.models import Judgment, LateLabel, PoolInstance, PoolItem
 from assessment.qrels.selectors.frames import late_labels
+from assessment.tickets.services.reports import update_tickets
 
 LONGEST_REASON = 1_000  # characters
 
@@ -66,6 +68,13 @@ def decide_late_labels(
     if decision == LateLabel.Decision.KEPT:
         chosen = [late for late in chosen if _takes_effect_now(late.judgment)]
         complete_items(items, at)
+        for pool, judgments in groupby(chosen, key=lambda late: late.judgment.instance.item.pool):
+            update_tickets(
+                [late.judgment for late in judgments],
+                scale=pool.label_scale,
+                answer="A late label was kept since.",
+                at=at,
+            )
     fields = {"decision": decision, "reason": reason, "decided_by": by, "decided_at": at}
     LateLabel.objects.filter(pk__in=[late.pk for late in chosen]).update(**fields)
     _report(task, [late.judgment for late in chosen], fields)
@@ -80,6 +89,7 @@ def _takes_effect_now(judgment: Judgment) -> bool:
         return False
     if current:
         Judgment.objects.filter(pk=current.pk).update(is_current=False)
+    judgment.supersedes = current
     Judgment.objects.filter(pk=judgment.pk).update(is_current=True, supersedes=current)
     return True
 

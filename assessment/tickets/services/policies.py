@@ -97,16 +97,30 @@ def policy_sentences(tasks: QuerySet[Task]) -> list[tuple[Task, list[tuple[Scale
     ]
 
 
-def apply_policy(*, task: Task, tickets: Iterable[Ticket], at: datetime) -> None:
-    """Apply the policy of a task to new tickets of its official items.
+def apply_policies(tickets: Iterable[int], *, at: datetime) -> None:
+    """Apply the policies of their tasks to the open tickets of labels that count.
 
     The caller has a transaction. A ticket that cannot be sent or returned waits for the organizers.
-    So do tickets of other rounds, whose items belong to one assessor.
+    So do tickets of rounds, whose items belong to one assessor.
     """
+    item = "judgment__instance__item"
+    counting = Ticket.objects.filter(
+        pk__in=tickets, answered_at=None, judgment__is_current=True, **{f"{item}__assessor": None}
+    )
+    labels = counting.values_list("pk", "judgment__label", f"{item}__topic__task")
+    by_task: dict[int, dict[int, int]] = {}
+    for ticket, label, task in labels.order_by("pk"):
+        by_task.setdefault(task, {})[ticket] = label
+    for task in Task.objects.filter(pk__in=by_task).select_related("lab", "ticket_policy__expert"):
+        _apply_policy(task, by_task[task.pk], at)
+
+
+def _apply_policy(task: Task, labels: Mapping[int, int], at: datetime) -> None:
+    """Apply the policy of a task to its tickets, whose labels are by their ids."""
     policy = policy_of(task)
-    actions = {ticket.pk: policy.action_of(ticket.judgment.label) for ticket in tickets}
-    wanted = [pk for pk, action in actions.items() if action != Action.WAIT]
-    for ticket in tickets_of(task.lab).filter(pk__in=wanted):
+    actions = {ticket: policy.action_of(label) for ticket, label in labels.items()}
+    acting = [ticket for ticket, action in actions.items() if action != Action.WAIT]
+    for ticket in tickets_of(task.lab).filter(pk__in=acting):
         if actions[ticket.pk] == Action.ANOTHER:
             _return_to_another(ticket, at)
         elif policy.expert:
@@ -121,7 +135,8 @@ def _return_to_another(ticket: Ticket, at: datetime) -> None:
     judgment = ticket.judgment
     others = Assignment.objects.filter(topic=ticket.topic, ended_at=None)
     items = PoolItem.official.filter(pk=judgment.instance.item_id)
-    if not judgment.is_current or not others.exclude(assessor=judgment.assessor).exists():
+    # Of a label without a name, nobody knows who else is another assessor.
+    if judgment.assessor is None or not others.exclude(assessor=judgment.assessor).exists():
         return
     if not items.filter(kept_from=None).update(kept_from=judgment.assessor):
         return
@@ -129,5 +144,4 @@ def _return_to_another(ticket: Ticket, at: datetime) -> None:
     Judgment.objects.filter(pk=judgment.pk).update(is_current=False)
     text = "The item went to another assessor, as the task's policy requires."
     Ticket.objects.filter(pk=ticket.pk, answered_at=None).update(answer=text, answered_at=at)
-    who = judgment.assessor.get_username() if judgment.assessor else ""
-    record_ticket("ticket.return", ticket, None, kept_from=who)
+    record_ticket("ticket.return", ticket, None, kept_from=judgment.assessor.get_username())

@@ -1,0 +1,76 @@
+"""The tickets of new labels, from whichever entry point the labels come.
+
+Whatever stores labels, or makes stored ones count, calls `update_tickets`.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from arqkit.formats.batches import in_slices
+from arqkit.labels import LabelScale
+from assessment.models import Judgment, Ticket
+from assessment.tickets.services.policies import apply_policies
+
+# characters of the item's HTML kept with a ticket; the longest post has 60,000
+SHOWN = 500_000
+AT_ONCE = 500
+"""Rows that one statement names by their keys; SQLite takes no more than 999."""
+
+
+class Seen(NamedTuple):
+    """What an assessor saw when they reported an item, if it was here."""
+
+    html: str = ""
+    browser: str = ""
+
+
+def update_tickets(
+    judgments: Collection[Judgment],
+    *,
+    scale: LabelScale,
+    answer: str,
+    at: datetime,
+    seen: Mapping[int, Seen] | None = None,
+) -> None:
+    """Open a ticket for each label that reports its item, and apply the policy of its task.
+
+    A label that replaces one with an open ticket takes the ticket over if it is a report, and
+    closes it with `answer` otherwise. `seen` is by the id of the judgment. The caller has stored
+    the labels, in the same transaction.
+    """
+    reports = {judgment.pk for judgment in judgments if judgment.label in scale.unjudged}
+    # Late labels, which count only from now on, have tickets of their own.
+    earlier = {ticket.judgment_id: ticket for ticket in _tickets_of(reports)}
+    with_ticket = set(earlier)
+    newer = {judgment.supersedes_id: judgment for judgment in judgments if judgment.supersedes_id}
+    for ticket in _tickets_of(newer):
+        judgment = newer[ticket.judgment_id]
+        waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
+        if judgment.pk not in reports or judgment.pk in with_ticket:
+            waiting.update(answer=answer, answered_at=at)
+        elif waiting.update(judgment=judgment):
+            with_ticket.add(judgment.pk)
+    tickets = Ticket.objects.bulk_create(
+        (
+            _ticket(judgment, (seen or {}).get(judgment.pk, Seen()), at)
+            for judgment in judgments
+            if judgment.pk in reports - with_ticket
+        ),
+        batch_size=AT_ONCE,
+    )
+    for part in in_slices([*earlier.values(), *tickets], size=AT_ONCE):
+        apply_policies([ticket.pk for ticket in part], at=at)
+
+
+def _ticket(judgment: Judgment, seen: Seen, at: datetime) -> Ticket:
+    html, browser = seen.html[:SHOWN], seen.browser[:300]
+    return Ticket(judgment=judgment, html=html, browser=browser, raised_at=at)
+
+
+def _tickets_of(judgments: Iterable[int]) -> list[Ticket]:
+    return [
+        ticket
+        for part in in_slices(judgments, size=AT_ONCE)
+        for ticket in Ticket.objects.filter(judgment__in=part).defer("html")
+    ]
