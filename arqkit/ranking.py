@@ -19,8 +19,8 @@ def with_order(frame: pl.DataFrame, *, by: OrderBy = "score") -> pl.DataFrame:
     (Int64). Other columns are kept.
 
     By score: the score as a 32-bit float, descending; ties by the item as a byte string,
-    descending. This is the order of trec_eval 9 (`form_res_rels.c`, `comp_sim_docno`) and of the
-    pytrec_eval wheel, which both store scores as `float`; trec_eval 10 compares doubles. The
+    descending. This is the order of trec_eval 9.0.4 (`form_res_rels.c`, `comp_sim_docno`) and of
+    the pytrec_eval wheel, which both store scores as `float`; trec_eval 10 compares doubles. The
     submitted rank is ignored (protocol §8; seed 003, footnote 6).
 
     By rank: the submitted rank, ascending; ties as by score.

@@ -20,7 +20,7 @@ import numpy as np
 from ir_measures import parse_measure as parse
 from numpy.typing import NDArray
 
-from arqkit.measures.names import Measure
+from arqkit.measures.names import COUNTS_OF_QRELS, Measure
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -59,6 +59,8 @@ def column_values(measure: Measure, run: JudgedRanking, ideal: JudgedRanking, to
     if measure.kind == "nDCG":
         return ratio(_dcg(run, cutoff, topics), _dcg(ideal, cutoff, topics))
     relevant = _of_labels(ideal, ideal.label >= rel, topics)
+    if measure.kind in COUNTS_OF_QRELS:  # of all topics, as by `trec_eval -c`
+        return relevant if measure.kind == "NumRel" else np.ones(topics)
     if measure.kind in ("Bpref", "RankingScore"):
         others = _of_labels(ideal, ideal.label < rel, topics)
         preferred = _bpref if measure.kind == "Bpref" else _ranking_score

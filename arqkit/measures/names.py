@@ -165,9 +165,14 @@ for _kind, _names in _EQUATION_KINDS.items():  # then ir_measures reads them too
     _known = {name: ir_measures.AP.SUPPORTED_PARAMS[name] for name in _names}
     _fields = {"__name__": _kind, "NAME": _kind, "SUPPORTED_PARAMS": _known}
     ir_measures.measures.register(type(_kind, (ir_measures.Measure,), _fields)())  # type: ignore[no-untyped-call]
-_WITHOUT_PROVIDER = {*_EQUATION_KINDS, "RBP"}
-"""Of RBP, ir_measures knows providers that are published as sources only."""
-_CUT_KINDS, _WHOLE_KINDS = ("nDCG", "AP", "P", "uMAP"), ("RR", "Bpref", "RankingScore", "OneNN")
+COUNTS_OF_QRELS = ("NumQ", "NumRel")
+"""The counts that are the same for all runs."""
+_WITHOUT_PROVIDER = {*_EQUATION_KINDS, *COUNTS_OF_QRELS, "RBP"}
+"""Of RBP, ir_measures knows providers that are published as sources only. pytrec_eval counts the
+topics and relevant items of answered topics only, and relevant items from label 1 only.
+"""
+_CUT_KINDS = ("nDCG", "AP", "P", "uMAP")
+_WHOLE_KINDS = ("RR", "Bpref", "RankingScore", "OneNN", *COUNTS_OF_QRELS)
 _EXAMPLES = "nDCG(judged_only=True)@1000, AP(rel=2,judged_only=True), P(rel=2)@10, RR@10 or ERR@20"
 
 

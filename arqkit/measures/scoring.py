@@ -11,7 +11,13 @@ import numpy as np
 import polars as pl
 
 from arqkit.measures.columns import JudgedRanking, Reals, column_values, ratio, sums
-from arqkit.measures.names import Measure, ProvidedMeasures, parse_measure, parse_measures
+from arqkit.measures.names import (
+    COUNTS_OF_QRELS,
+    Measure,
+    ProvidedMeasures,
+    parse_measure,
+    parse_measures,
+)
 from arqkit.ranking import AS_TREC_EVAL_READS_IT, OrderBy
 from arqkit.topics import natural_key
 
@@ -71,8 +77,8 @@ class Scorer:
 
     `qrels` has the columns topic, item, label; `measures` are texts in ir_measures notation or
     Measures; those that need texts are left out. `answered_only=True` leaves out topics that the
-    run did not answer (Task 3); otherwise such a topic has 0. Raises MeasureRefusedError for a
-    measure that cannot be computed.
+    run did not answer (Task 3), but for counts of the qrels; otherwise such a topic has 0.
+    Raises MeasureRefusedError for a measure that cannot be computed.
     """
 
     def __init__(
@@ -124,11 +130,11 @@ class Scorer:
             },
             schema={"topic": pl.String, "measure": pl.String, "value": pl.Float64},
         )
-        return (
-            frame.join(index, on="topic", how="semi", maintain_order="left")
-            if self._answered_only
-            else frame
-        )
+        if not self._answered_only:
+            return frame
+        is_answered = pl.col("topic").is_in(index["topic"].unique().to_list())
+        counts = [m.name for m in self.measures if m.kind in COUNTS_OF_QRELS]
+        return frame.filter(is_answered | pl.col("measure").is_in(counts))
 
     def _values(self, index: pl.DataFrame) -> dict[str, Reals]:
         # Unjudged items are removed before any cutoff, and before rows become Python objects.

@@ -82,8 +82,8 @@ PERCENT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)\s?%$"
 THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 LARGEST_32_BIT = 3.4028234663852886e38
 TIES = {
-    "score": "trec_eval orders equal scores by id, the last id in byte order first, and ignores "
-    "the ranks. So do we.",
+    "score": "trec_eval 9.0.4 orders equal scores by id, the last id in byte order first, and "
+    "ignores the ranks. So do we.",
     "rank": "This task orders items by the submitted ranks. trec_eval would order equal scores by "
     "id, the last id first.",
 }

@@ -10,8 +10,8 @@ PROVIDED = (
     *("Success(rel=2,judged_only=True)@1", "SetP(rel=2)", "SetP(rel=2,relative=True)"),
     *("SetP(rel=3,judged_only=True)", "SetR(rel=2)", "SetAP(rel=2)", "SetF(rel=2)"),
     *("SetF(rel=2,beta=0.5)", "SetF(rel=2,beta=2.0,judged_only=True)", "IPrec(rel=2)@0.1"),
-    *("IPrec(rel=2,judged_only=True)@0.25", "IPrec(rel=2)@1.0", "Compat", "NumRet", "NumQ"),
-    *("Compat(p=0.9,normalize=False)", "NumRet(rel=2)", "NumRel(rel=1)"),
+    *("IPrec(rel=2,judged_only=True)@0.25", "IPrec(rel=2)@1.0", "Compat", "NumRet"),
+    *("Compat(p=0.9,normalize=False)", "NumRet(rel=2)"),
     *("alpha_nDCG(rel=2)@10", "ERR_IA(rel=2)@10"),
 )
 EQUATION_SEARCH = (

@@ -21,7 +21,7 @@ def test_a_definition_names_cutoff_threshold_and_removed_items():
         "Share of relevant items among the first, to rank 10. Items are relevant from label 2. "
         "Unjudged items are removed first."
     )
-    assert found.source == "trec_eval"
+    assert found.source == "trec_eval 9.0.4"
 
 
 def test_a_measure_of_another_provider_has_the_documentation():

@@ -142,9 +142,7 @@ def test_a_measure_of_an_extra_is_refused_with_the_extra(tmp_path):
     assert "pip install 'arqkit[measures]'" in ended.stderr
 
 
-@pytest.mark.parametrize(
-    "text", ["ERR", "nDCG(dcg='exp-log2')", "RR(judged_only=True)@10", "NumRel"]
-)
+@pytest.mark.parametrize("text", ["ERR", "nDCG(dcg='exp-log2')", "RR(judged_only=True)@10"])
 def test_a_measure_that_no_provider_computes_is_refused(text):
     with pytest.raises(MeasureRefusedError, match=r"No installed provider .* another measure\."):
         parse_measure(text)

@@ -190,6 +190,21 @@ def test_every_other_measure_is_ir_measures_in_trec_evals_order(run, judgments):
     assert values(found) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("level", [1, 2, 3])
+@pytest.mark.parametrize("answered_only", [False, True])
+def test_topics_and_relevant_items_of_unanswered_topics_are_counted(answered_only, level):
+    """As by `trec_eval -c -l level`: pytrec_eval counts those of answered topics only."""
+    judgments = {"A.1": {"1": 3, "2": 0}, "A.2": {"1": 2, "3": 1}, "A.3": {"4": 0}}
+    scorer = Scorer(
+        qrels_frame(judgments), ["NumQ", "NumRel"], relevant_from=level, answered_only=answered_only
+    )
+
+    found = means(scorer.score(run_frame({"A.1": {"1": 2.0, "unjudged": 1.0}})))
+
+    relevant = sum(label >= level for labels in judgments.values() for label in labels.values())
+    assert found == {"NumQ": 3, f"NumRel(rel={level})": relevant}
+
+
 @pytest.mark.parametrize("name", ["NumRet", "NumQ", "nDCG@10", "R(rel=1)@5"])
 @pytest.mark.parametrize(
     "before", ["Rprec(rel=2,judged_only=True)", "nDCG(gains={1:5},judged_only=True)@10"]
@@ -223,7 +238,7 @@ def test_the_mean_over_topics_is_ir_measures_and_counts_are_added_up(run, judgme
 
 def test_every_measure_that_ir_measures_knows_is_accepted_or_refused_for_a_reason():
     tried = {ir_measures.parse_measure(name).NAME for name in (*PROVIDED, *EQUATION_SEARCH)}
-    tried |= {"Judged"}
+    tried |= {"Judged", "NumQ", "NumRel"}
     known = {measure.NAME for measure in ir_measures.measures.registry.values()}
     with_subtopics = {"alpha_DCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall", "nERR_IA"}
     not_installed = {"BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"}

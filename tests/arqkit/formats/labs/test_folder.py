@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from arqkit.formats.labs.folder import LabFile, read_lab
+from arqkit.measures.names import parse_measures
 from arqkit.protocols.scales import ARQMATH, NTCIR
 from arqkit.records import FileRefusedError, ItemKind, TaskKind
 from tests.real_data import DATA, needs_data
@@ -399,3 +400,15 @@ def test_answer_ids_are_checked_with_their_task(folder, task, mistake):
     (folder / "ids.tsv").write_text("gpt\tA.9\td_17\n")
 
     assert mistakes(folder, HEAD + task + 'answer_ids = "ids.tsv"\n') == [mistake]
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_a_count_of_relevant_items_is_from_the_level_of_the_task(folder, level):
+    """As in ../shared/cases/lab-numrel.toml, which was refused as NumRel(rel=2)."""
+    rules = f'labels = "0-3"\nrelevant_from = {level}\nmeasures = ["NumRel", "NumQ"]\n'
+    documents = '[[tasks]]\nslug = "t"\nname = "t"\nkind = "documents"\n'
+
+    [task] = lab_of(folder, HEAD.replace("arqmath-3", "ntcir-12") + documents + rules).tasks
+
+    measures = parse_measures(task.protocol.measures, relevant_from=task.protocol.relevant_from)
+    assert [measure.name for measure in measures] == [f"NumRel(rel={level})", "NumQ"]

@@ -196,7 +196,7 @@ def test_ties_are_counted_and_those_of_32_bit_floats_apart():
 
     assert found(report)["score-tie"] == [2, 3]
     assert found(report)["score-tie-32-bit"] == [4, 5]
-    assert "trec_eval orders equal scores by id" in report.problems[-1].message
+    assert "trec_eval 9.0.4 orders equal scores by id" in report.problems[-1].message
 
 
 def test_topics_without_a_row_are_named():
