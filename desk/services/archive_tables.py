@@ -29,6 +29,7 @@ from arqlab.core.models import (
     Membership,
     Team,
     TypesetFormula,
+    Upgrade,
     User,
 )
 from arqlab.core.permissions import owns_address
@@ -63,6 +64,7 @@ LEFT_OUT: Mapping[type[Model], str] = {
     JobProblem: "work of this server",
     Import: "work of this server",
     TypesetFormula: "computed from the texts",
+    Upgrade: "of the database of this server",
     PostWords: "computed from the posts",
     TextIndex: "computed from the posts",
     DuplicatePosts: "computed from the pools",

@@ -155,6 +155,19 @@ class AuditEvent(models.Model):
         return f"{self.verb} {self.target}"
 
 
+class Upgrade(models.Model):
+    """A version of ArqLab that migrated the database, and when."""
+
+    version = models.CharField(max_length=40)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ("-pk",)
+
+    def __str__(self) -> str:
+        return f"{self.version}, {self.at:%Y-%m-%d}"
+
+
 class ApiToken(models.Model):
     """A secret for programs instead of the password. Only its hash is stored."""
 
