@@ -7,6 +7,13 @@ from arqkit.data_files import data_beside
 from arqkit.loads import LoadChanges
 
 
+class Fault(NamedTuple):
+    """What is wrong with a server, and what to do."""
+
+    found: str
+    todo: str
+
+
 class RequestProblem(NamedTuple):
     """One problem of a request in a field of an instance; None means the whole request."""
 

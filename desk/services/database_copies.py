@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from django.db import connection, connections, transaction
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from arqlab.core.errors import UserError
@@ -54,18 +53,13 @@ def is_filled() -> bool:
     )
 
 
-def unknown_migrations(migrations: list[str]) -> list[str]:
-    """Return those of a copy's migrations that this version of ArqLab does not have."""
-    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
-    return sorted(set(migrations) - known)
-
-
 def _contents(alias: str) -> DatabaseCopy:
     applied = MigrationRecorder(connections[alias]).applied_migrations()
     return DatabaseCopy(set(named_files(using=alias)), [f"{app}.{name}" for app, name in applied])
 
 
-def _copy_sqlite(path: Path) -> DatabaseCopy:
+def copy_sqlite(path: Path) -> None:
+    """Copy the database of SQLite into a file; raise `UserError` if it is damaged."""
     connection.ensure_connection()
     with closing(sqlite3.connect(path)) as copy:
         connection.connection.backup(copy)
@@ -78,6 +72,10 @@ def _copy_sqlite(path: Path) -> DatabaseCopy:
             " the last archive in another place to compare them.",
             code="damaged",
         )
+
+
+def _copy_sqlite(path: Path) -> DatabaseCopy:
+    copy_sqlite(path)
     connections.databases[COPY] = connection.settings_dict | {"NAME": str(path), "OPTIONS": {}}
     try:
         return _contents(COPY)

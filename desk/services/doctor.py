@@ -17,10 +17,11 @@ from django.core.mail import get_connection
 from django.db import connection
 from django.db.models import Max
 
+from arqlab.core.errors import Fault
 from arqlab.core.files import kept, sha256_of
 from arqlab.core.models import AuditEvent, Job
 from arqlab.core.selectors import named_files
-from arqlab.core.services.health import Fault, readiness
+from arqlab.core.services.health import readiness
 from arqlab.notices.models import Mail
 from collection.services.indexing import unindexed_collections, unindexed_visual_maps
 from desk.services.backups import LAST_BACKUP
@@ -48,7 +49,7 @@ def examine(*, at: datetime) -> Iterator[tuple[str, Fault]]:
     # One that fails with the database has the same fault.
     yield from {fault: (name, fault) for name, fault in reversed(states.items()) if fault}.values()
     yield from (("folders", fault) for fault in _folders())
-    if states["database"] or states["migrations"]:
+    if any(states[name] for name in ("database", "migrations", "schema")):
         return  # the rest reads the tables
     for name, examination in EXAMINATIONS.items():
         yield from ((name, fault) for fault in examination(at))

@@ -6,28 +6,22 @@
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from django.conf import settings
 from django.core.cache import cache as counts
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from arqlab.core.errors import Fault
 from arqlab.core.files import kept
 from arqlab.core.selectors import room_for_files
+from arqlab.core.services.schema import schema_fault
 
 HEARTBEAT = "heartbeat"
 LONGEST_PAUSE = 120
 """Seconds without a scheduled task after which its workers are missing or too busy."""
 KEPT_FOR = 2.0
 """Seconds for which a process repeats its last answer, however often it is asked."""
-
-
-class Fault(NamedTuple):
-    """What is wrong with a server, and what to do."""
-
-    found: str
-    todo: str
 
 
 def check_database() -> Fault | None:
@@ -44,6 +38,11 @@ def check_migrations() -> Fault | None:
     if not plan:
         return None
     return Fault(f"{len(plan)} migrations were not run, first {plan[0][0]}.", "Run `migrate`.")
+
+
+def check_schema() -> Fault | None:
+    """Return a fault if the tables are not those that the recorded migrations make."""
+    return schema_fault(connection)
 
 
 def check_broker() -> Fault | None:
@@ -100,6 +99,7 @@ def check_storage() -> Fault | None:
 READINESS: Mapping[str, Callable[[], Fault | None]] = {
     "database": check_database,
     "migrations": check_migrations,
+    "schema": check_schema,
     "broker": check_broker,
     "workers": check_schedule,
     "disk": check_disk,

@@ -13,8 +13,8 @@ import psycopg2
 import pytest
 
 from arqlab.core.errors import UserError
+from arqlab.core.services.schema import unknown_migrations
 from desk.services.backups import delete_old_backups, make_backup
-from desk.services.database_copies import unknown_migrations
 from tests.buckets import bucket_server
 from tests.databases import UseDatabase
 from tests.submissions.processes import output_of
