@@ -7,12 +7,9 @@ from django.db.migrations.loader import MigrationLoader
 
 from arqlab.core.concurrent_indexes import AddIndexConcurrently, build_indexes_ahead
 from tests.factories import LabFactory
-from tests.upgrades.thaw import database_kind
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(database_kind() != "postgresql", reason="Only PostgreSQL builds it so."),
-]
+# Only PostgreSQL builds it so.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.servers]
 NAME = "lab_for_tests"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
@@ -30,8 +31,22 @@ def no_redis(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     settings.EMBEDDED, settings.REDIS_URL = False, f"redis://127.0.0.1:{port}/0"
 
 
+def of_an_earlier_version(*_: object) -> None:
+    """Make the database as it was before the app `retrieval` existed."""
+    MigrationRecorder.Migration.objects.filter(app="retrieval").delete()
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE retrieval_systemrun")
+
+
+def with_another_table(*_: object) -> None:
+    """Add a table that no model has."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE core_earlier (id integer)")
+
+
 BREAKS: dict[str, Callable[..., object]] = {
-    "migrations": lambda *_: MigrationRecorder.Migration.objects.filter(app="core").delete(),
+    "migrations": of_an_earlier_version,
+    "schema": with_another_table,
     "broker": no_redis,
     "workers": lambda *_: cache.delete(HEARTBEAT),
     "disk": lambda patch, _: patch.setattr("arqlab.core.selectors.SPARE", 2**60),

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.apps import apps
@@ -16,6 +17,8 @@ from django.db.models import Field, Model
 from arqlab.core.errors import Fault
 from arqlab.core.models import Upgrade
 
+SEARCHED = ("collection_postwords", "words")
+"""The column that a migration makes by SQL on PostgreSQL, of the words that are searched."""
 FIRST_RELEASE = date(2026, 11, 27)
 """The day of version 0.1.0. Earlier states edited migrations that databases had run."""
 CACHE, SEARCH = "core_attempts", "collection_postwords_index"
@@ -47,17 +50,17 @@ NAMES = {
 }
 
 
-class Column(NamedTuple):
+class SchemaColumn(NamedTuple):
     """A column of a table: its type, and whether it may be empty."""
 
     kind: str
     null: bool
 
 
-class Table(NamedTuple):
+class SchemaTable(NamedTuple):
     """A table: its columns, the names of its indexes and constraints, and SQLite's text of it."""
 
-    columns: dict[str, Column]
+    columns: dict[str, SchemaColumn]
     names: set[str]
     text: str = ""
 
@@ -101,9 +104,7 @@ def differences(connection: BaseDatabaseWrapper, models: Iterable[type[Model]]) 
         if name not in real:
             yield f"table {name} is missing"
             continue
-        fields: list[Any] = list(model._meta.local_concrete_fields)
-        columns = {field.column: _column(field, connection) for field in fields}
-        yield from _different_columns(name, columns, real[name].columns)
+        yield from _different_columns(name, _columns(model, connection), real[name].columns)
         rules = (*model._meta.indexes, *model._meta.constraints)
         for rule in rules:
             if not real[name].has(rule.name):
@@ -112,7 +113,7 @@ def differences(connection: BaseDatabaseWrapper, models: Iterable[type[Model]]) 
 
 
 def _other_tables(
-    connection: BaseDatabaseWrapper, expected: dict[str, type[Model]], real: dict[str, Table]
+    connection: BaseDatabaseWrapper, expected: dict[str, type[Model]], real: dict[str, SchemaTable]
 ) -> Iterator[str]:
     """Yield what is missing of the tables without a model, and what is too much."""
     migrated = {model._meta.app_label for model in expected.values()}
@@ -126,13 +127,13 @@ def _other_tables(
 
 
 def _different_columns(
-    table: str, expected: dict[str, Column], real: dict[str, Column]
+    table: str, expected: dict[str, SchemaColumn], real: dict[str, SchemaColumn]
 ) -> Iterator[str]:
     for name, column in expected.items():
         place = f"column {table}.{name}"
         if name not in real:
             yield f"{place} is missing"
-        elif real[name].kind != column.kind:
+        elif column.kind not in ("", real[name].kind):
             yield f"{place} is {real[name].kind} instead of {column.kind}"
         elif real[name].null != column.null:
             yield f"{place} {'allows' if real[name].null else 'does not allow'} NULL"
@@ -140,6 +141,7 @@ def _different_columns(
         yield f"column {table}.{name} is unknown"
 
 
+@cache
 def _own_apps() -> set[str]:
     root = str(settings.BASE_DIR)
     return {
@@ -149,13 +151,13 @@ def _own_apps() -> set[str]:
     }
 
 
-def _tables(connection: BaseDatabaseWrapper) -> dict[str, Table]:
-    tables: dict[str, Table] = {}
+def _tables(connection: BaseDatabaseWrapper) -> dict[str, SchemaTable]:
+    tables: dict[str, SchemaTable] = {}
     with connection.cursor() as cursor:
         cursor.execute(COLUMNS[connection.vendor])
         for table, column, kind, not_null, in_key in cursor.fetchall():
-            columns = tables.setdefault(table, Table({}, set())).columns
-            columns[column] = Column(kind.lower(), not (not_null or in_key))
+            columns = tables.setdefault(table, SchemaTable({}, set())).columns
+            columns[column] = SchemaColumn(kind.lower(), not (not_null or in_key))
         cursor.execute(NAMES[connection.vendor])
         for table, name, text in cursor.fetchall():
             if table in tables:
@@ -165,11 +167,25 @@ def _tables(connection: BaseDatabaseWrapper) -> dict[str, Table]:
     return tables
 
 
-def _column(field: Field, connection: BaseDatabaseWrapper) -> Column:
+def _columns(model: type[Model], connection: BaseDatabaseWrapper) -> dict[str, SchemaColumn]:
+    """Return the columns that the table of a model has, of other packages without their types."""
+    fields: list[Any] = list(model._meta.local_concrete_fields)
+    is_own = model._meta.app_label in _own_apps()
+    columns = {
+        # The keys of Django's own tables have the type of another setting than ours.
+        field.column: SchemaColumn(_kind(field, connection) if is_own else "", field.null)
+        for field in fields
+    }
+    if SEARCHED[0] == model._meta.db_table and connection.vendor == "postgresql":
+        columns[SEARCHED[1]] = SchemaColumn("tsvector", null=True)
+    return columns
+
+
+def _kind(field: Field, connection: BaseDatabaseWrapper) -> str:
     kind = str(field.db_parameters(connection)["type"]).lower()
     if connection.vendor == "postgresql":
-        kind = kind.replace("varchar(", "character varying(").replace(", ", ",")
-    return Column(kind, field.null)
+        return kind.replace("varchar(", "character varying(").replace(", ", ",")
+    return kind
 
 
 def _newer(connection: BaseDatabaseWrapper, unknown: list[str]) -> Fault:
