@@ -12,7 +12,8 @@ from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
 from arqlab.web.pages import json_of
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_labels
+from assessment.assignments.selectors.left_out import judged_topics_of
+from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, expects_items
 from assessment.assignments.services.assigning import Pairs
 from assessment.errors import assessment_error
 from assessment.models import Assignment, RosterEntry
@@ -211,19 +212,13 @@ class PlanForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Offer one second judgment for each assessor, or for each topic if labels are added.
-
-        Offer the mean size of the other topics.
-        """
+        """Offer one second judgment for each assessor, or for each topic if labels are added."""
         super().__init__(*args, **kwargs)
-        topics = task.topics.count()
+        topics = judged_topics_of(task).count()
         overlap = topics if adds_labels(task) else min(topics, task.roster.count())
         self.initial = {"overlap": overlap, "expected_labels": 0}
-        typical = typical_labels(task)
-        if typical is None:
+        if not expects_items(task):
             del self.fields["expected_labels"]
-        else:
-            self.initial["expected_labels"] = typical
 
     @property
     def settings(self) -> dict[str, int]:

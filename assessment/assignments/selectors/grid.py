@@ -11,7 +11,8 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 
 from arqkit.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
 from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
-from assessment.models import Assignment, Pool, PoolItem, SetAsideTopic
+from assessment.assignments.selectors.left_out import left_out_topics
+from assessment.models import Assignment, Pool, PoolItem
 from assessment.qrels.selectors.counts import Judged, Size, TopicTally, added, topic_tallies
 
 NO_PACE = Pace()
@@ -21,7 +22,7 @@ class TopicCounts(NamedTuple):
     """The items of a topic: all, completed, and those left to judge in open pools.
 
     `labels` and `labels_left` count the labels that all items and those left need. A topic that is
-    set aside has no items left to judge, although its items stay open.
+    left out has no items left to judge, although those of a topic set aside stay open.
     """
 
     total: int = 0
@@ -29,7 +30,7 @@ class TopicCounts(NamedTuple):
     left: int = 0
     labels: int = 0
     labels_left: int = 0
-    is_set_aside: bool = False
+    is_left_out: bool = False
 
 
 @dataclass
@@ -55,9 +56,14 @@ class TopicRow:
     left: int
     labels: int
     labels_left: int
-    is_set_aside: bool
+    is_left_out: bool
     shares: dict[int, Share] = field(default_factory=dict)
     seconds: float = 0.0
+
+    @property
+    def is_set_aside(self) -> bool:
+        """Return whether an organizer set the topic aside; only one with items can be."""
+        return self.is_left_out and self.total > 0
 
     @property
     def difficulty(self) -> str:
@@ -78,7 +84,7 @@ class TopicRow:
     def state(self) -> str:
         """Return the state of the topic for the state chip."""
         if not self.total:
-            return "no-items"
+            return "left-out" if self.is_left_out else "no-items"
         if self.left and not self.judging_shares:
             return "unassigned"
         if self.left:
@@ -280,7 +286,7 @@ def assignment_grid(
     longer judge have labels.
     """
     tallies = topic_tallies(task)
-    counts = topic_counts(tallies)
+    counts = topic_counts(tallies, [task])
     judged = {
         (topic, person): own
         for topic, tally in tallies.items()
@@ -315,18 +321,22 @@ def assignment_grid(
     )
 
 
-def topic_counts(tallies: Mapping[int, TopicTally]) -> dict[int, TopicCounts]:
-    """Return the counts of items and of their labels by topic, in two queries."""
-    topics = SetAsideTopic.objects.filter(ended_at=None)
-    aside = set(topics.values_list("topic", flat=True))
+def topic_counts(
+    tallies: Mapping[int, TopicTally], tasks: Collection[Task] | QuerySet[Task]
+) -> dict[int, TopicCounts]:
+    """Return the counts of items and of their labels by topic of the tasks, in two queries.
+
+    Topics that may still get items are missing.
+    """
+    left_out = set(left_out_topics(tasks).values_list("pk", flat=True))
     open_pools = set(Pool.official.filter(closed_at=None).values_list("pk", flat=True))
-    counts = {}
+    counts = {topic: TopicCounts(is_left_out=True) for topic in left_out}
     for topic, tally in tallies.items():
-        size, is_aside = added(tally.sizes.values()), topic in aside
+        size, is_left_out = added(tally.sizes.values()), topic in left_out
         waiting = [size for (pool, _), size in tally.sizes.items() if pool in open_pools]
-        left = Size() if is_aside else added(waiting)
+        left = Size() if is_left_out else added(waiting)
         counts[topic] = TopicCounts(
-            size.items, size.done, left.left, size.labels, left.labels_left, is_aside
+            size.items, size.done, left.left, size.labels, left.labels_left, is_left_out
         )
     return counts
 

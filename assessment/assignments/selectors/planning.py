@@ -20,8 +20,9 @@ from arqkit.judgments.assignment_plan import (
 from arqkit.judgments.completion import expected_seconds
 from arqlab.core.models import Task, User
 from assessment.assignments.selectors.grid import TopicRow, assignment_grid, together
+from assessment.assignments.selectors.left_out import judged_topics_of
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
-from assessment.models import PoolInstance, PoolItem
+from assessment.models import PoolItem
 
 PlanEdits = tuple[Mapping[str, str], Mapping[str, str]]
 """The first and second assessors that an organizer changed by hand, by topic; "" for nobody."""
@@ -132,7 +133,7 @@ def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetim
 
     A topic without items counts `expected_labels`. An assigned topic counts all its labels, because
     the hours offered are for the whole task; an unassigned one counts those left to judge. Topics
-    that are set aside, or finished without an assessor, are left out.
+    that are left out, or finished without an assessor, are not planned.
     """
     grid = assignment_grid(task, at=at)
     people = [row for row in task_roster(task) if row.may_judge]
@@ -140,7 +141,7 @@ def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetim
     topics = [
         row
         for row in grid.rows
-        if not row.is_set_aside and (row.left or row.judging_shares or not row.total)
+        if not row.is_left_out and (row.left or row.judging_shares or not row.total)
     ]
     keys: dict[User | None, str] = {row.person: str(row.person.pk) for row in people}
     given = [
@@ -181,12 +182,7 @@ def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonP
     ]
 
 
-def typical_labels(task: Task) -> int | None:
-    """Return the mean number of labels of topics with items; None if all topics have some."""
+def expects_items(task: Task) -> bool:
+    """Return whether a topic that will be judged has no items yet."""
     items = PoolItem.official.filter(topic=OuterRef("pk"))
-    empty = task.topics.filter(~Exists(items)).count()
-    if not empty:
-        return None
-    filled = task.topics.count() - empty
-    labels = PoolInstance.official.filter(item__topic__task=task).count()
-    return round(labels / max(filled, 1))
+    return judged_topics_of(task).filter(~Exists(items)).exists()

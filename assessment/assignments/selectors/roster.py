@@ -8,6 +8,7 @@ from django.db.models import Count, Q, QuerySet
 from arqkit.judgments.assignment_plan import Preference
 from arqlab.core.models import Lab, Task, Topic, User
 from assessment.assignments.selectors.grid import GRID_FIELDS, judging_staff
+from assessment.assignments.selectors.left_out import judged_topics_of, left_out_topics
 from assessment.models import Assignment, RosterEntry, SecondPlan, TopicBid
 
 
@@ -38,17 +39,18 @@ def task_roster(task: Task) -> list[RosterRow]:
     staff = {person.pk for person in judging_staff(task.lab)}
     entries = {entry.user_id: entry for entry in task.roster.select_related("user")}
     people = {entry.user_id: entry.user for entry in entries.values()}
-    having = Q(assignments__topic__task=task, assignments__ended_at=None)
+    topics = judged_topics_of(task)
+    having = Q(assignments__topic__in=topics, assignments__ended_at=None)
     assigned = User.objects.filter(having).annotate(assigned=Count("assignments"))
-    topics = {person.pk: person.assigned for person in assigned}
+    counts = {person.pk: person.assigned for person in assigned}
     people |= {person.pk: person for person in assigned}
     bids: dict[int, dict[str, Preference]] = {pk: {} for pk in people}
-    topic_bids = TopicBid.objects.filter(topic__task=task, user__in=people)
+    topic_bids = TopicBid.objects.filter(topic__in=topics, user__in=people)
     for user, query_id, choice in topic_bids.values_list("user", "topic__query_id", "choice"):
         bids[user][query_id] = Preference(choice)
-    total = task.topics.count()
+    total = topics.count()
     rows = [
-        RosterRow(person, entries.get(pk), pk in staff, topics.get(pk, 0), own, total - len(own))
+        RosterRow(person, entries.get(pk), pk in staff, counts.get(pk, 0), own, total - len(own))
         for (pk, person), own in zip(people.items(), bids.values(), strict=True)
     ]
     return sorted(rows, key=lambda row: (row.person.name.lower(), row.person.pk))
@@ -63,21 +65,19 @@ def is_on_roster(user: User, task: Task) -> bool:
 
 def own_rosters(user: User, lab: Lab) -> QuerySet[Task]:
     """Return the tasks with a user on the roster, with `topic_count` and the number `marked`."""
-    return (
-        Task.objects.filter(lab=lab, archived_at=None, roster__user=user)
-        .annotate(
-            topic_count=Count("topics", distinct=True),
-            marked=Count("topics__bids", filter=Q(topics__bids__user=user), distinct=True),
-        )
-        .order_by("position", "pk")
-    )
+    tasks = Task.objects.filter(lab=lab, archived_at=None, roster__user=user)
+    is_judged = ~Q(topics__in=left_out_topics(tasks).values("pk"))
+    return tasks.annotate(
+        topic_count=Count("topics", filter=is_judged, distinct=True),
+        marked=Count("topics__bids", filter=is_judged & Q(topics__bids__user=user), distinct=True),
+    ).order_by("position", "pk")
 
 
 def topics_to_bid_for(task: Task, user: User) -> list[tuple[Topic, str]]:
-    """Return the topics of a task in order, each with the user's choice, or "" without one."""
+    """Return the judged topics of a task in order, each with the user's choice, or ""."""
     bids = TopicBid.objects.filter(topic__task=task, user=user)
     choices = dict(bids.values_list("topic", "choice"))
-    topics = task.topics.only(*GRID_FIELDS, "info_edits").order_by("position")
+    topics = judged_topics_of(task).only(*GRID_FIELDS, "info_edits")
     return [(topic, choices.get(topic.pk, "")) for topic in topics]
 
 

@@ -228,8 +228,9 @@ def own_work(
         *(f"topic__{text}" for text in TOPIC_TEXTS if text not in texts)
     )
     assignments = list(read.order_by("topic__task__position", "topic__task", "topic__position"))
-    tallies = topic_tallies(*{assignment.topic.task for assignment in assignments})
-    counts = topic_counts(tallies)
+    tasks = {assignment.topic.task for assignment in assignments}
+    tallies = topic_tallies(*tasks)
+    counts = topic_counts(tallies, tasks)
     paces: dict[Task, Pace] = {}
     rows: dict[int, list[TopicRow]] = {}
     for assignment in assignments:
@@ -247,8 +248,9 @@ def own_work(
 
 def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
     """Return the progress of each task; tasks without a pool are omitted."""
-    tallies = topic_tallies(*Task.objects.filter(lab__in=labs).select_related("lab"))
-    counts = topic_counts(tallies)
+    tasks = Task.objects.filter(lab__in=labs).select_related("lab")
+    tallies = topic_tallies(*tasks)
+    counts = topic_counts(tallies, tasks)
     roles = Membership.objects.filter(lab=OuterRef("topic__task__lab"), role__in=Role.judging())
     had = Assignment.objects.filter(
         Exists(roles.filter(user=OuterRef("assessor"))), topic__task__lab__in=labs, ended_at=None

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from arqkit.labels import LabelScale, ScaleLabel, scale_of_rows
-from arqlab.core.models import Topic, User
+from arqlab.core.models import Task, Topic, User
+from assessment.assignments.selectors.left_out import left_out_topics
 from assessment.judging.selectors.places import Place
 from assessment.judging.selectors.progress import (
     assigned_topics,
@@ -16,7 +17,7 @@ from assessment.judging.selectors.progress import (
     progress_of,
     stacked_judgments,
 )
-from assessment.models import Judgment, PoolItem, SetAsideTopic
+from assessment.models import Judgment, PoolItem
 from assessment.qrels.selectors.drafts import task_scale
 
 
@@ -74,8 +75,8 @@ def work_on(place: Place, user: User) -> TopicWork:
 def next_topic(place: Place, user: User) -> Topic | None:
     """Return the assessor's next topic in the lab, or in the round, with unlabelled items.
 
-    Topics of the same task come first, and among them those after this topic. Topics that are set
-    aside are left out, except in rounds.
+    Topics of the same task come first, and among them those after this topic. In rounds, topics
+    that are otherwise left out come too.
     """
     topic, left = place.topic, {"pool__closed_at": None, "done_at": None}
     if place.round:
@@ -83,9 +84,9 @@ def next_topic(place: Place, user: User) -> Topic | None:
         topics = Topic.objects.filter(pk__in=own.values("topic"))
     else:
         waiting = PoolItem.official.filter(topic=OuterRef("pk"), **left)
-        aside = SetAsideTopic.objects.filter(topic=OuterRef("pk"), ended_at=None)
+        left_out = left_out_topics(Task.objects.filter(lab=place.task.lab))
         theirs = assigned_topics(user).filter(task__lab=place.task.lab)
-        topics = theirs.filter(Exists(waiting), ~Exists(aside))
+        topics = theirs.filter(Exists(waiting)).exclude(pk__in=left_out.values("pk"))
     return min(
         topics.exclude(pk=topic.pk)
         .select_related("task")
