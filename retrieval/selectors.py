@@ -10,6 +10,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from arqkit.records import TaskKind, TopicRecord
 from arqlab.core.models import Lab, Task, Topic, User
+from arqlab.core.models.reading import values_in_chunks
 from assessment.judging.selectors.progress import assigned_topics
 from assessment.models import PoolInstance
 from assessment.pools.selectors.choices import hides_threads
@@ -79,13 +80,12 @@ class Sources:
             thread_id=OuterRef("thread_id"),
             kind=Post.Kind.QUESTION,
         )
-        titled = self._searched().order_by("pk")
+        titled = self._searched()
         if self._kind == Post.Kind.ANSWER:
             titled = titled.annotate(asked=Subquery(question.values("title")[:1]))
         name = "asked" if self._kind == Post.Kind.ANSWER else "title"
-        for post_id, title, body in titled.values_list("post_id", name, "body").iterator(
-            POSTS_AT_ONCE
-        ):
+        rows = values_in_chunks(titled, "post_id", name, "body", size=POSTS_AT_ONCE)
+        for post_id, title, body in rows:
             yield SearchedPost(post_id, title or "", body)
 
     def formulas(self) -> Iterator[pl.DataFrame]:

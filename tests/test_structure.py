@@ -160,6 +160,20 @@ def test_only_modules_that_judge_and_rounds_read_the_rows_of_all_rounds():
     assert wrong == []
 
 
+OPEN_QUERY = re.compile(r"\.iterator\(|\.fetchmany\(|\bin cursor(\.execute\(.*\))?:")
+
+
+def test_no_query_stays_open_while_its_rows_are_worked_on():
+    """SQLite refuses what a job writes meanwhile; `arqlab.core.models.reading` reads in chunks."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in product_files()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if OPEN_QUERY.search(line)
+    ]
+    assert wrong == []
+
+
 NEW_TEAM = re.compile(r"\bTeam\(|\b(Team\.objects|teams)\.(\w+_or_)?(bulk_)?create\(")
 
 

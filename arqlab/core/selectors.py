@@ -31,6 +31,7 @@ from arqlab.core.models import (
     User,
     Visitor,
 )
+from arqlab.core.models.reading import values_in_chunks
 
 # Topic information that everyone may see (protocol §3). Other fields may reveal judgments.
 TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity", "text_dependence", "split")
@@ -120,7 +121,7 @@ def named_files(app: str = "", *, using: str = "default") -> Iterator[str]:
         for field in model._meta.get_fields():
             if isinstance(field, FileField):
                 rows = model._base_manager.using(using).exclude(**{field.name: ""})
-                yield from rows.values_list(field.name, flat=True).iterator()
+                yield from (name for (name,) in values_in_chunks(rows, field.name))
 
 
 def task_named(path: str) -> Task:

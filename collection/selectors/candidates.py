@@ -10,6 +10,7 @@ from arqkit.formats.batches import in_slices
 from arqkit.texts.posts.text import plain_title
 from arqkit.texts.posts.topic_making import Candidate, measure_text
 from arqlab.core.models import Topic
+from arqlab.core.models.reading import rows_in_chunks
 from collection.models import Author, Collection, Comment, Post, PostLink
 
 BATCH = 1_000
@@ -30,10 +31,10 @@ def candidates_of(collection: Collection, *, which: str) -> Iterator[Candidate]:
 
     Duplicates and related questions are searched questions, linked in either direction.
     """
-    questions = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION).order_by("pk")
+    questions = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION)
     if which != "all":
         questions = questions.filter(is_searched=which == "searched")
-    for batch in in_slices(questions.iterator(chunk_size=BATCH), size=BATCH):
+    for batch in in_slices(rows_in_chunks(questions, size=BATCH), size=BATCH):
         related = _related(collection, batch)
         yield from (_candidate(post, related) for post in batch)
 

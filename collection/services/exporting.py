@@ -19,6 +19,7 @@ from arqkit.formats.formulas.index import COLUMNS
 from arqkit.parts import mapped
 from arqkit.texts.maths.conversion import latex_mathml, latexml_name
 from arqlab.core.errors import UserError
+from arqlab.core.models.reading import rows_in_chunks
 from collection.models import Collection, Comment, Post
 from collection.selectors.collections import scan_columns
 from collection.selectors.visual_maps import newest_map
@@ -39,17 +40,17 @@ def export_collection(
     `progress` is called while formulas without a tree in the collection are converted. Raise
     `UserError` for a collection without posts and formulas, and for a folder that has files.
     """
-    posts = Post.objects.filter(collection=collection, kind__in=POST_TYPES).order_by("pk")
+    posts = Post.objects.filter(collection=collection, kind__in=POST_TYPES)
     if not collection.formulas_index and not posts.exists():
         raise UserError(f"{collection} has no posts and no formulas. Import them first.")
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise UserError(f"The folder {folder} has files. Name an empty or a new one.")
     lines = []
-    comments = Comment.objects.filter(collection=collection).order_by("pk")
+    comments = Comment.objects.filter(collection=collection)
     for name, rows in (
-        ("Posts.xml", map(_post_row, posts.iterator(BATCH))),
-        ("Comments.xml", map(_comment_row, comments.iterator(BATCH))),
+        ("Posts.xml", map(_post_row, rows_in_chunks(posts, size=BATCH))),
+        ("Comments.xml", map(_comment_row, rows_in_chunks(comments, size=BATCH))),
     ):
         if count := _write_rows(folder / name, rows):
             lines.append(f"{name}: {count:,} rows.")

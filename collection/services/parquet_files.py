@@ -19,6 +19,7 @@ from django.db import transaction
 from arqkit.formats.batches import in_slices
 from arqkit.formats.formulas.index import COLUMNS
 from arqlab.core.files import kept
+from arqlab.core.models.reading import values_in_chunks
 from arqlab.core.selectors import named_files
 from collection.models import Collection, Post
 
@@ -81,8 +82,8 @@ POSTS_SCHEMA = {"post_id": pl.String, "type": pl.String, "thread_id": pl.String}
 
 def write_posts_index(collection: Collection) -> None:
     """Store the searched posts of a collection as its posts index."""
-    posts = Post.objects.filter(collection=collection, is_searched=True).order_by("pk")
-    rows = posts.values_list("post_id", "kind", "thread_id").iterator(PART)
+    posts = Post.objects.filter(collection=collection, is_searched=True)
+    rows = values_in_chunks(posts, "post_id", "kind", "thread_id", size=PART)
     with TemporaryDirectory() as folder:
         parts = Parts(Path(folder, "parts"))
         for some in in_slices(rows, size=PART):

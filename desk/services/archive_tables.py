@@ -32,6 +32,7 @@ from arqlab.core.models import (
     Upgrade,
     User,
 )
+from arqlab.core.models.reading import rows_in_chunks
 from arqlab.core.permissions import owns_address
 from arqlab.core.services.memberships import store_memberships
 from arqlab.notices.models import Invitation, Mail, MailOptOut, Notice
@@ -181,9 +182,9 @@ class TableWriter:
         counts = {}
         for model, lookup in lab_models().items():
             if self.with_posts or model not in POSTS:
-                rows = model._base_manager.filter(**{lookup: self.lab.pk}).order_by("pk")
+                rows = model._base_manager.filter(**{lookup: self.lab.pk})
                 rows = rows.distinct() if model is Upload else rows  # of archives with several runs
-                values: Any = rows.values().iterator(BATCH)
+                values = map(vars, rows_in_chunks(rows, size=BATCH))
                 counts[table_name(model)] = self._write(model, values)
         people = User.objects.in_bulk(list(self._numbers[User]))
         known = [vars(people[key]) for key in self._numbers[User]]

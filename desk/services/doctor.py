@@ -20,6 +20,7 @@ from django.db.models import Max
 from arqlab.core.errors import Fault
 from arqlab.core.files import kept, sha256_of
 from arqlab.core.models import AuditEvent, Job
+from arqlab.core.models.reading import values_in_chunks
 from arqlab.core.selectors import named_files
 from arqlab.core.services.health import readiness
 from arqlab.notices.models import Mail
@@ -135,8 +136,9 @@ def _files(at: datetime) -> Iterator[Fault]:
     yield from _about(missing, "Files that the database names are missing", MISSING)
     empty = {name for name in names - missing if not kept.size(name)}
     yield from _about(empty, "Files are empty", MISSING)
-    rows = Upload.objects.exclude(file__in=missing | empty).values_list("file", "size", "sha256")
-    changed = (name for name, *stored in rows.iterator() if _state(name) != stored)
+    uploads = Upload.objects.exclude(file__in=missing | empty)
+    rows = values_in_chunks(uploads, "file", "size", "sha256")
+    changed = (name for name, *stored in rows if _state(name) != stored)
     yield from _about(changed, "Runs are not as they were sent", MISSING)
     yield from _about(_lost_loads(), "Files of loads are missing or have another size", MISSING)
 

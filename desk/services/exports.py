@@ -21,6 +21,7 @@ from arqkit.formats.topics.files import write_topics
 from arqkit.formats.topics.information import write_topic_info
 from arqkit.standings import WITHDRAWN
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
+from arqlab.core.models.reading import rows_in_chunks
 from arqlab.core.selectors import pseudonym, teams_with_members
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.guidelines.selectors.versions import current_guideline, guideline_source
@@ -102,8 +103,8 @@ def _table(
         "supersedes": lambda judgment: numbers.get(judgment.supersedes_id or 0),
         "assessor": _assessor(task.lab, with_names=with_names),
     }
-    rows = judgments.order_by("pk").select_related(*RELATED).defer(*UNREAD).iterator()
-    return tsv_lines(own, rows, exact=True)
+    rows = judgments.select_related(*RELATED).defer(*UNREAD)
+    return tsv_lines(own, rows_in_chunks(rows), exact=True)
 
 
 def _assessor(lab: Lab, *, with_names: bool) -> Callable[[Judgment], str]:
@@ -251,7 +252,8 @@ def _pool_facts(task: Task, one: Pool) -> Iterable[bytes]:
 def _pool_runs(task: Task, one: Pool) -> Iterable[bytes]:
     tops = [top for top in pooled_tops(task) if top.pool == one]
     named = [(str(run.pk), run.identifier, run.standing.key) for top in tops for run in top.runs]
-    names = pl.DataFrame(named, schema=["run", "run_id", "standing"], orient="row")
+    schema = dict.fromkeys(("run", "run_id", "standing"), pl.String)
+    names = pl.DataFrame(named, schema=schema, orient="row")
     rows = contributions_of(task, tops).join(names.unique(), on="run")
     columns = {name: name for name in ("topic", "doc_id", "run_id", "standing")} | {
         "depth": "needs"
@@ -381,8 +383,8 @@ def _teams(lab: Lab) -> Iterable[bytes]:
 
 
 def _audit(lab: Lab) -> Iterable[bytes]:
-    events = lab.audit_events.select_related("actor").order_by("pk")
-    return tsv_lines(EVENT_COLUMNS, events.iterator())
+    events = lab.audit_events.select_related("actor")
+    return tsv_lines(EVENT_COLUMNS, rows_in_chunks(events))
 
 
 TASK_EXPORTS: tuple[Export[Task], ...] = (

@@ -20,6 +20,7 @@ from arqkit.formats.labs.packed import link_file
 from arqkit.records import FileRefusedError, Problem
 from arqlab.core.files import kept, sha256_of
 from arqlab.core.models import Job
+from arqlab.core.models.reading import rows_in_chunks
 from arqlab.core.selectors import named_files
 from arqlab.core.services.jobs import RunningJob
 from submissions.services.storage import expire_runs
@@ -167,7 +168,7 @@ def _unused_names(at: datetime) -> Iterator[str]:
 
 
 def _files_of_loads() -> Iterator[str]:
-    for load in Job.objects.only("folder", "files").iterator():
+    for load in rows_in_chunks(Job.objects.only("folder", "files")):
         yield f"{load_folder(load)}/{CANDIDATES}"
         yield from (stored_name(load, file) for file in load.files)
 

@@ -10,6 +10,7 @@ from arqkit.judgments.radar import RadarFinding
 from arqkit.texts.posts.topic_making import duplicate_groups
 from arqlab.core.errors import require_text
 from arqlab.core.models import Task, User
+from arqlab.core.models.reading import values_in_chunks
 from arqlab.core.services.audit import record_event
 from assessment.errors import assessment_error
 from assessment.models import DismissedFinding, DuplicatePosts, PoolInstance, PoolItem
@@ -54,13 +55,12 @@ def _with_instances(task: Task, groups: list[list[str]]) -> list[tuple[str, list
 
 def _texts(task: Task) -> Iterator[tuple[str, str]]:
     written = PoolItem.official.filter(pool__task=task, kind=PoolItem.Kind.ANSWERS)
-    yield from written.order_by("pk").values_list("item", "text")
+    yield from values_in_chunks(written, "item", "text", size=POSTS_AT_ONCE)
     collection = collection_of(task.lab)
     pooled = PoolInstance.official.filter(item__pool__task=task, item__kind__in=KINDS)
     if collection is not None:
         posts = Post.objects.filter(collection=collection, post_id__in=pooled.values("post_id"))
-        texts = posts.order_by("pk").values_list("post_id", "body")
-        yield from texts.iterator(chunk_size=POSTS_AT_ONCE)
+        yield from values_in_chunks(posts, "post_id", "body", size=POSTS_AT_ONCE)
 
 
 LONGEST_NOTE = 2_000  # characters

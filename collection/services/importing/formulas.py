@@ -29,6 +29,7 @@ from arqkit.parts import mapped
 from arqkit.texts.html.allowed_html import FORMULA
 from arqkit.texts.html.dump_posts import ReadyPost
 from arqkit.texts.html.sanitizer import source_latex
+from arqlab.core.models.reading import rows_in_chunks, values_in_chunks
 from arqlab.core.services.jobs import clear_problems
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
@@ -143,9 +144,10 @@ def _store(collection: Collection, extracted: FoundFormulas, reimported: SeenIds
 def _comment_formulas(collection: Collection) -> Iterator[tuple[str, ...]]:
     """Yield the formulas of comments on searched posts, with the values of `TEXT_SCHEMA`."""
     posts = Post.objects.filter(collection=collection, is_searched=True)
-    comments = Comment.objects.filter(collection=collection).order_by("pk")
+    comments = Comment.objects.filter(collection=collection)
     fields = ("comment_id", "post_id", Coalesce("clean_text", "text"))
-    for some in in_slices(comments.values_list(*fields).iterator(COMMENTS), size=COMMENTS):
+    rows = values_in_chunks(comments, *fields, size=COMMENTS)
+    for some in in_slices(rows, size=COMMENTS):
         named = posts.filter(post_id__in={post_id for _, post_id, _ in some})
         threads = dict(named.values_list("post_id", "thread_id"))
         for comment_id, post_id, text in some:
@@ -157,7 +159,8 @@ def _comment_formulas(collection: Collection) -> Iterator[tuple[str, ...]]:
 
 def _document_formulas(collection: Collection) -> Iterator[tuple[str | None, ...]]:
     """Yield the formulas of documents, as `_comment_formulas` does."""
-    for post in collection.posts.filter(kind=Post.Kind.DOCUMENT).order_by("pk").iterator(COMMENTS):
+    documents = collection.posts.filter(kind=Post.Kind.DOCUMENT)
+    for post in rows_in_chunks(documents, size=COMMENTS):
         if formulas := FORMULA.findall(post.safe_title + post.safe_body):
             ids = "\0".join(known for known, _ in formulas)
             latex = "\0".join(source_latex(written)[0] for _, written in formulas)
@@ -332,5 +335,5 @@ class _Reading:
 def _post_ids(collection: Collection) -> pl.DataFrame | None:
     """Return the ids of the collection's posts, or None if it has no posts."""
     ids = Post.objects.filter(collection=collection).values_list("post_id", flat=True)
-    frame = pl.DataFrame({"post_id": list(ids.iterator(50_000))}, schema={"post_id": pl.String})
+    frame = pl.DataFrame({"post_id": list(ids)}, schema={"post_id": pl.String})
     return frame if frame.height else None
