@@ -252,11 +252,14 @@ GENERATION_URL = env("ARQLAB_GENERATION_URL")
 GENERATION_MODEL = env("ARQLAB_GENERATION_MODEL")
 GENERATION_KEY = env("ARQLAB_GENERATION_KEY")
 
-# The queues of tasks, and in embedded mode the threads: jobs that may take hours keep nothing else
-# waiting, and one team's uploads nothing but uploads.
+# The queues of tasks, and in embedded mode the threads: a job waits for none of a longer lane, the
+# release of dead jobs for no job at all, and one team's uploads keep nothing but uploads waiting.
 QUEUES = {
     "arqlab.core.tasks.beat": "runs",  # which no task holds up for long
+    "arqlab.core.tasks.sweep_dead_jobs": "runs",
     "arqlab.core.tasks.run_waiting_jobs": "jobs",
+    "arqlab.core.tasks.run_short_jobs": "short-jobs",
+    "arqlab.core.tasks.run_quick_jobs": "quick-jobs",
     "evaluation.tasks.certify_released_boards": "jobs",
     "arqlab.core.tasks.run_job": "quick-jobs",
     "submissions.tasks.validate_next_run": "runs",
@@ -285,6 +288,9 @@ CELERY_BEAT_SCHEDULE = {
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
     "certify-boards": {"task": "evaluation.tasks.certify_released_boards", "schedule": 3600.0},
     "run-waiting-jobs": {"task": "arqlab.core.tasks.run_waiting_jobs", "schedule": 5.0},
+    "run-short-jobs": {"task": "arqlab.core.tasks.run_short_jobs", "schedule": 5.0},
+    "run-quick-jobs": {"task": "arqlab.core.tasks.run_quick_jobs", "schedule": 5.0},
+    "sweep-dead-jobs": {"task": "arqlab.core.tasks.sweep_dead_jobs", "schedule": 15.0},
     "remind-teams": {"task": "submissions.tasks.remind_teams_of_deadlines", "schedule": 300.0},
     "remind-assessors": {"task": "assessment.judging.tasks.remind_of_deadlines", "schedule": 300.0},
     "send-mail": {"task": "arqlab.notices.tasks.send_mail", "schedule": 5.0},

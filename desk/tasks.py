@@ -3,18 +3,20 @@
 from django.utils import timezone
 
 from arqlab.celery import app
-from arqlab.web.jobs import declare_job
+from arqlab.web.jobs import JobLane, declare_job, lane_by_size
 from desk.services import lab_archives, load_files, loaders
 
-declare_job("lab", "Lab", loaders.lab_from_files)
-declare_job("topics", "Topics", loaders.topics_from_files, is_quick=True)
-declare_job("qrels", "Qrels", loaders.qrels_from_file, is_quick=True)
-declare_job("judgments", "Judgments", loaders.judgments_from_file, is_quick=True)
-declare_job("runs", "Runs", loaders.runs_from_files)
-declare_job("collection", "Collection files", loaders.collection_from_files)
+declare_job("lab", "Lab", loaders.lab_from_files, lane=lane_by_size)
+declare_job("topics", "Topics", loaders.topics_from_files, lane=JobLane.SECONDS)
+declare_job("qrels", "Qrels", loaders.qrels_from_file, lane=JobLane.SECONDS)
+declare_job("judgments", "Judgments", loaders.judgments_from_file, lane=JobLane.SECONDS)
+declare_job("runs", "Runs", loaders.runs_from_files, lane=lane_by_size)
+declare_job("collection", "Collection files", loaders.collection_from_files, lane=lane_by_size)
 declare_job("visual-ids", "Visual ids", loaders.new_visual_ids)
-declare_job("archive", "Archive", lab_archives.archive_by_job, in_archive=True)
-declare_job("candidates", "Topic candidates", loaders.list_candidates)
+declare_job(
+    "archive", "Archive", lab_archives.archive_by_job, lane=JobLane.MINUTES, in_archive=True
+)
+declare_job("candidates", "Topic candidates", loaders.list_candidates, lane=JobLane.MINUTES)
 
 
 @app.task

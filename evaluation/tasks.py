@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from arqlab.celery import app
-from arqlab.web.jobs import declare_job
+from arqlab.web.jobs import JobLane, declare_job
 from evaluation.services.certificates import certify_released, compute_certificate
 from evaluation.services.look_alikes import find_look_alikes
 from evaluation.services.paper_kits import draw_figures
@@ -14,7 +14,7 @@ for _kind, _label, _run in (
     ("certificate", "Reusability certificate", compute_certificate),
     ("look-alikes", "Look-alikes", find_look_alikes),
 ):
-    declare_job(_kind, _label, _run, is_quick=True, in_archive=True)
+    declare_job(_kind, _label, _run, lane=JobLane.SECONDS, in_archive=True)
 
 
 @app.task

@@ -68,6 +68,7 @@ BY_NAME = {
     STAFF: "collection:topic-thread",
     ORGANIZERS: """collection:import-detail desk:lab-download desk:task-download
         desk:api-lab-download desk:api-task-download
+        core:api-job-list core:api-job-detail core:api-job-stop:POST
         evaluation:api-leaderboard evaluation:api-run-scores evaluation:breakdown
         evaluation:certificate-detail evaluation:comparison evaluation:comparison-matrix
         evaluation:correlation-matrix evaluation:progress evaluation:topic-scores
@@ -187,6 +188,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "visual_id": lambda: "70",
         "kind": lambda: KIND_OF.get(name, "deadline"),
         "load": lambda: first_key(Job.objects.filter(lab=scene.lab)),
+        "job": lambda: first_key(Job.objects.filter(lab=scene.lab)),
         "instance": lambda: first_key(PoolInstance.official.filter(item__topic__task=scene.task)),
         "round": lambda: ROUND_OF.get(name, "training-1"),
         "item": lambda: first_key(

@@ -21,7 +21,7 @@ EXAMPLE = dict(
     for line in (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 )
-OURS = ("web", "worker", "jobs", "beat")
+OURS = ("web", "worker", "short-jobs", "jobs", "beat")
 
 
 def test_all_services_are_there():

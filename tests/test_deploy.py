@@ -37,7 +37,7 @@ PODS = {
 PODS["arqlab-backup"] = CRON_JOB["jobTemplate"]["spec"]["template"]["spec"]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
 """What each part of a server runs is decided there."""
-PARTS = ("web", "worker", "jobs", "beat", "backup")
+PARTS = ("web", "worker", "short-jobs", "jobs", "beat", "backup")
 
 
 def words(command: str | list[str]) -> list[str]:

@@ -58,11 +58,10 @@ def test_a_failing_task_is_logged_and_does_not_stop_the_others(failed, played):
     assert "submissions.tasks.validate_waiting_runs" in played
 
 
-def test_long_jobs_keep_no_run_and_no_quick_job_waiting():
+def test_long_jobs_keep_no_run_and_no_score_waiting():
     lane_of = schedule.lane_of
 
     assert lane_of("arqlab.core.tasks.run_waiting_jobs") not in {
-        lane_of("arqlab.core.tasks.run_job"),
         lane_of("submissions.tasks.validate_next_run"),
         lane_of("evaluation.tasks.score_unscored_runs"),
     }

@@ -7,12 +7,12 @@ from arqlab.core.models import Job
 from arqlab.core.services import jobs
 from arqlab.core.services.computing import KIND, compute_page
 from arqlab.core.services.health import record_heartbeat
-from arqlab.web.jobs import JOB_KINDS, declare_job
+from arqlab.web.jobs import JobLane, declare_job, lane_of_job
 
 LONGEST_JOB = 24 * 3600
 """Seconds: a collection with millions of posts takes hours."""
 
-declare_job(KIND, "Page", compute_page, is_quick=True, in_archive=True, for_visitors=True)
+declare_job(KIND, "Page", compute_page, lane=JobLane.SECONDS, in_archive=True, for_visitors=True)
 
 
 @app.task(time_limit=LONGEST_JOB)
@@ -22,11 +22,30 @@ def run_job(job_id: int) -> None:
 
 
 @app.task(time_limit=LONGEST_JOB)
+def run_quick_jobs() -> None:
+    """Run the waiting jobs of seconds: they lost their message, or their worker."""
+    while jobs.run_next_job(at=timezone.now(), lanes=[JobLane.SECONDS]):
+        pass
+
+
+@app.task(time_limit=LONGEST_JOB)
+def run_short_jobs() -> None:
+    """Run the waiting jobs of minutes."""
+    while jobs.run_next_job(at=timezone.now(), lanes=[JobLane.MINUTES]):
+        pass
+
+
+@app.task(time_limit=LONGEST_JOB)
 def run_waiting_jobs() -> None:
-    """Run the jobs that take long, and those that lost messages and dead workers left behind."""
-    jobs.release_dead_jobs(at=timezone.now())
+    """Run all waiting jobs, also those of hours."""
     while jobs.run_next_job(at=timezone.now()):
         pass
+
+
+@app.task
+def sweep_dead_jobs() -> None:
+    """Let the jobs of dead workers wait again. It waits for no job itself."""
+    jobs.release_dead_jobs(at=timezone.now())
 
 
 @app.task
@@ -38,10 +57,11 @@ def beat() -> None:
 def queue_job(job: Job) -> None:
     """Queue a job for after the commit, when workers can see it.
 
-    Quick jobs do not wait for those that take long, which have a queue of their own. A process that
-    does its tasks itself leaves these to the next server.
+    Each lane has a queue of its own. A process that does its tasks itself leaves all but the jobs
+    of seconds to the next server.
     """
-    if JOB_KINDS[job.kind].is_quick:
+    lane = lane_of_job(job)
+    if lane is JobLane.SECONDS:
         wake_after_commit(run_job, job.pk)
     elif not runs_at_once():
-        wake_after_commit(run_waiting_jobs)
+        wake_after_commit(run_short_jobs if lane is JobLane.MINUTES else run_waiting_jobs)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -9,18 +10,35 @@ from django.http import HttpRequest, HttpResponse
 from arqlab.web.tables import Table, answer
 
 
+class JobLane(StrEnum):
+    """How long a job takes at most, about: no job waits for one of a longer lane."""
+
+    SECONDS = "seconds"
+    MINUTES = "minutes"
+    HOURS = "hours"
+
+
+LARGE = 50_000_000
+"""Bytes of files, from which on a load may take hours."""
+
+
+def lane_by_size(job: Any) -> JobLane:
+    """Return the lane of a job that reads its files."""
+    return JobLane.HOURS if sum(file["size"] for file in job.files) >= LARGE else JobLane.MINUTES
+
+
 @dataclass(frozen=True)
 class JobKind:
     """What a worker runs for the jobs of a kind, which people know as `label`.
 
-    `run` gets the `RunningJob` and returns sentences on what was done. A quick job waits for
-    no long one, where there are no Celery workers. A job `in_archive` changes no lab or task,
-    so it also runs when they are archived. Jobs `for_visitors` are started without a user.
+    `run` gets the `RunningJob` and returns sentences on what was done. `lane` is that of each job,
+    or a function of the job. A job `in_archive` changes no lab or task, so it also runs when they
+    are archived. Jobs `for_visitors` are started without a user.
     """
 
     label: str
     run: Callable[[Any], Iterable[str]]
-    is_quick: bool = False
+    lane: JobLane | Callable[[Any], JobLane] = JobLane.HOURS
     in_archive: bool = False
     for_visitors: bool = False
 
@@ -29,9 +47,15 @@ JOB_KINDS: dict[str, JobKind] = {}
 """The kinds that workers run; the `tasks.py` of each app declares its own."""
 
 
-def declare_job(kind: str, label: str, run: Callable[[Any], Iterable[str]], **own: bool) -> None:
+def declare_job(kind: str, label: str, run: Callable[[Any], Iterable[str]], **own: Any) -> None:
     """Declare what a worker runs for jobs of a kind; `own` are fields of `JobKind`."""
     JOB_KINDS[kind] = JobKind(label, run, **own)
+
+
+def lane_of_job(job: Any) -> JobLane:
+    """Return the lane in which a job waits."""
+    lane = JOB_KINDS[job.kind].lane
+    return lane if isinstance(lane, JobLane) else lane(job)
 
 
 def news(

@@ -149,6 +149,9 @@ def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             Column("Files", lambda load: ", ".join(file["name"] for file in load.files), ID),
             Column("By", "by.name"),
             Column("Started", "created_at", TIME, by="pk"),
+            Column(
+                "Cancel or stop", template="desk/_load_stop.html", name=None, hides_heading=True
+            ),
         ],
         Job.objects.filter(lab=lab, kind__in=FORMS).select_related("task", "by"),
         asked=request.GET,

@@ -18,6 +18,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Task, User
 from arqlab.core.services.jobs import RunningJob
 from arqlab.core.services.teams import lab_team
+from arqlab.web.jobs import JobLane
 from retrieval.errors import baseline_error
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources
@@ -115,24 +116,39 @@ def rank_for(order: Order, progress: Progress) -> tuple[Sources, bytes]:
 def make_baseline(*, order: Order, by: User | None, at: datetime, progress: Progress) -> Run:
     """Let a system rank, submit its run as a baseline, check it, and return it.
 
-    Raise `UserError` if the system cannot run, a rule of submissions refuses the run, or it
-    has errors.
+    A run that was submitted when its worker died is only checked. The schedule may have begun to
+    check the run, and ends it. Raise `UserError` if the system cannot run, a rule of submissions
+    refuses the run, or it has errors.
     """
     if made_run(order.task, order.tag):
         raise baseline_error("made", order=order)
-    sources, data = rank_for(order, progress)
-    run = _submit(order, sources, data, by=by, at=at)
+    run = _unchecked_run(order)
+    if run is None:
+        sources, data = rank_for(order, progress)
+        run = _submit(order, sources, data, by=by, at=at)
     validate_uploaded_run(run_id=run.pk, at=timezone.now())
     run.refresh_from_db()
-    if run.status != Run.Status.VALID:
+    if run.status == Run.Status.INVALID:
         raise baseline_error("invalid", run=run)
     return run
+
+
+def _unchecked_run(order: Order) -> Run | None:
+    waiting = (Run.Status.UPLOADED, Run.Status.VALIDATING)
+    runs = Run.objects.submitted().filter(task=order.task, made_by__isnull=False, tag=order.tag)
+    return runs.filter(status__in=waiting, withdrawn_at=None).select_related("team").first()
 
 
 def order_of_job(job: Job, task: Task) -> Order:
     """Return the order of the baseline that a job makes for a task."""
     options = job.options
     return Order(task, system_named(options["system"]), options["settings"], options["tag"])
+
+
+def lane_of_baseline(job: Job) -> JobLane:
+    """Return the lane of the job that makes a baseline; a system may have been removed since."""
+    system = SYSTEMS.get(job.options["system"])
+    return system.lane if system else JobLane.MINUTES
 
 
 def order_of_run(made: SystemRun) -> Order | None:

@@ -24,6 +24,7 @@ from arqkit.retrieval.triplets import TrainingSettings
 from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
+from arqlab.web.jobs import JobLane
 from retrieval.errors import baseline_error
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
@@ -188,6 +189,8 @@ class System:
     settings: Mapping[str, Any] = field(default_factory=dict)
     configured: Callable[[Task], Mapping[str, Any]] = lambda task: {}
     """Settings that depend on the server or on the task."""
+    lane: JobLane = JobLane.HOURS
+    """Where the job waits that makes a baseline of it: the first one builds an index."""
     asks: bool = False
     """Whether its settings must be chosen, so that it is not among the systems for a task."""
 
@@ -272,6 +275,7 @@ def _declared(key: str, rank: str, needs: Sequence[str], **fields: Any) -> Syste
         needs=(*(_NEEDS[name] for name in needs), *packages),
         settings=_SETTINGS.get(key) or fields.pop("settings", {}),
         configured=model_settings if key == "generated" else lambda task: {},
+        lane=JobLane(fields.pop("lane", JobLane.HOURS)),
         **fields,
     )
 

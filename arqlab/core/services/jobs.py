@@ -7,7 +7,7 @@ the number of its attempt: one that is thought dead and comes back changes nothi
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar, cast
@@ -25,7 +25,7 @@ from arqlab.core.faults import due, reason_of, will_pass
 from arqlab.core.models import MOST_ATTEMPTS, STALE_JOB, Job, JobProblem, Lab, Task, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.turns import in_turns
-from arqlab.web.jobs import JOB_KINDS
+from arqlab.web.jobs import JOB_KINDS, JobLane, lane_of_job
 
 log = logging.getLogger(__name__)
 State = Job.State
@@ -170,10 +170,14 @@ def release_dead_jobs(*, at: datetime) -> int:
     return count + _change(dead, State.WAITING, text, at=at, message=_put_off(None))
 
 
-def run_next_job(*, at: datetime) -> bool:
-    """Run the job whose turn it is. Return False if none waits that no other worker takes."""
-    due_now = Job.objects.filter(due("updated_at", at), state=State.WAITING)
-    waiting = due_now.order_by("pk").values_list("pk", "by_id")
+def run_next_job(*, at: datetime, lanes: Collection[JobLane] = tuple(JobLane)) -> bool:
+    """Run the job of some lanes whose turn it is.
+
+    Return False if none waits that no other worker takes.
+    """
+    due_now = Job.objects.filter(due("updated_at", at), state=State.WAITING, kind__in=JOB_KINDS)
+    jobs = due_now.order_by("pk").only("kind", "options", "files", "by")
+    waiting = [(job.pk, job.by_id) for job in jobs if lane_of_job(job) in lanes]
     running = Job.objects.filter(state=State.RUNNING, kind__in=JOB_KINDS)
     over = Job.objects.exclude(state__in=[State.WAITING, State.RUNNING])
     served = over.order_by().values_list("by_id").annotate(Max("updated_at"))
