@@ -281,6 +281,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_keepaliv
 CELERY_BEAT_SCHEDULE = {
     "beat": {"task": "arqlab.core.tasks.beat", "schedule": 15.0},
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
+    "renew-verdicts": {"task": "submissions.tasks.renew_verdicts", "schedule": 60.0},
     "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
     "typeset-pools": {"task": "assessment.pools.tasks.typeset_pools", "schedule": 10.0},
     "reveal-rounds": {"task": "assessment.rounds.tasks.reveal_complete_rounds", "schedule": 3.0},

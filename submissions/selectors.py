@@ -1,8 +1,11 @@
 """Queries on runs, their reports and files, and the rules of their tasks."""
 
+import json
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple, cast
 
@@ -11,6 +14,7 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db.models import Count, Q
 
+from arqkit import __version__
 from arqkit.formats.archives.uploads import MAX_RUN_BYTES
 from arqkit.formats.runs.packs import FileLimits, TaskPack
 from arqkit.formats.runs.repair import repaired_run
@@ -24,6 +28,7 @@ from arqlab.core.permissions import may_organize
 from arqlab.core.selectors import LabRoles, topic_ids
 from collection.selectors.collections import (
     collection_of,
+    formula_files,
     formulas_frame,
     formulas_scan,
     posts_frame,
@@ -104,6 +109,21 @@ def task_pack(task: Task, *, lazily: bool = False) -> TaskPack:
     )
     limits = file_limits(task, topics=len(rules.topics))
     return TaskPack(f"{task.lab.slug}/{task.slug}", rules, limits)
+
+
+def rules_digest(task: Task) -> str:
+    """Return a digest of all that the check of a run rests on: the rules of its task, the files of
+    the collection, and the checks of this version.
+    """
+    rules = task_pack(task, lazily=True).rules
+    plain = {
+        field.name: str(getattr(rules, field.name))
+        for field in fields(rules)
+        if field.name not in ("posts", "formulas", "knows")
+    }
+    collection = collection_of(task.lab)
+    files = [str(collection.posts_index), formula_files(task.lab)] if collection else []
+    return sha256(json.dumps([__version__, plain, files], sort_keys=True).encode()).hexdigest()
 
 
 def quota_left(*, team: Team, task: Task, post_hoc: bool = False) -> int:

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from arqlab.celery import app, wake_after_commit
 from submissions.models import Run
-from submissions.services import reminders, validation
+from submissions.services import reminders, renewal, validation
 
 MOST_AT_ONCE = 50
 """How many runs a sweep validates; the next one follows in seconds."""
@@ -25,6 +25,13 @@ def validate_waiting_runs() -> None:
     for _ in range(MOST_AT_ONCE):
         if not validation.validate_run_in_turn(at=timezone.now()):
             return
+
+
+@app.task
+def renew_verdicts() -> None:
+    """Check runs again that were refused by rules which have changed since."""
+    for _ in range(renewal.renew_verdicts(at=timezone.now())):
+        wake_after_commit(validate_next_run)
 
 
 @app.task

@@ -20,6 +20,7 @@ RUN = "A.1\t10\t1\t2.5\tours\n"
 CHANGING = {
     "assign_topics": [PATH, "FILE"],
     "build_pool": [PATH, "--yes"],
+    "check_again": [PATH],
     "choose_qrels": [PATH, "official"],
     "close_task": [PATH, "--yes"],
     "freeze_qrels": [PATH, "official", "--yes"],

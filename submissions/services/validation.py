@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from io import BytesIO
 
 import polars as pl
@@ -25,7 +24,7 @@ from arqlab.core.services.audit import record_event
 from arqlab.core.turns import in_turns
 from collection.selectors.collections import scan_columns
 from submissions.models import Run, RunProblem
-from submissions.selectors import run_bytes, run_items, task_pack
+from submissions.selectors import rules_digest, run_bytes, run_items, task_pack
 from submissions.services.answer_ids import join_answer_ids
 from submissions.services.reminders import notify_of_fault, notify_of_validation
 from submissions.services.rules import assign_identifier, demote_primary_run, warn_of_identical_runs
@@ -96,8 +95,16 @@ def check_stored(run: Run) -> RunReport:
         data = run_bytes(run)
     except UploadRefusedError as refused:
         return refused_report(refused.problems)
-    rules = replace(task_pack(run.task).rules, knows=partial(knows_any, run))
-    return check_data(data, rules, items=ItemKind(run.items) if run.items else None)
+    joins: list[bool | None] = []
+
+    def knows(items: ItemKind, ids: pl.Series) -> bool | None:
+        joins.append(knows_any(run, items, ids))
+        return joins[-1]
+
+    rules = replace(task_pack(run.task).rules, knows=knows)
+    report = check_data(data, rules, items=ItemKind(run.items) if run.items else None)
+    verdict = {"rules": rules_digest(run.task), "joins": joins[-1] if joins else None}
+    return replace(report, more={**report.more, "verdict": verdict})
 
 
 def release_stale_claims(*, at: datetime) -> int:
@@ -166,7 +173,9 @@ def _finish(run: Run, result: RunReport, *, at: datetime) -> bool:
             record_event(verb, run, None, task=run.task.slug, run=run.pk)
         warn_of_identical_runs(run)
         join_answer_ids(run.task)
-        notify_of_validation(run, at=at)
+        # A check that only renews a verdict is news if it changes the verdict.
+        if result.is_valid or not run.report.get("verdict", {}).get("renews"):
+            notify_of_validation(run, at=at)
     return True
 
 

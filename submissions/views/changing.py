@@ -39,6 +39,7 @@ from submissions.services.changing import (
     take_repaired,
     withdraw_run,
 )
+from submissions.services.renewal import check_again
 from submissions.tasks import validate_after_commit
 
 pages = Pages(TASK, run_or_404, section="runs", sign_in=True)
@@ -206,6 +207,17 @@ def run_retry(request: HttpRequest, run: Run) -> HttpResponse:
     with told(request):
         retry_run(run=run, by=signed_in(request), at=timezone.now())
         validate_after_commit([run])
+    return _to(run)
+
+
+@pages.action("runs/<int:run>/check-again/", "run-recheck")
+def run_recheck(request: HttpRequest, run: Run) -> HttpResponse:
+    """Check a run with errors again, by the rules of today."""
+    with told(request):
+        with transaction.atomic():
+            check_again(run=run, by=signed_in(request), at=timezone.now())
+            validate_after_commit([run])
+        messages.success(request, f"Run {run.tag} is being checked again.")
     return _to(run)
 
 

@@ -170,7 +170,7 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
     elif items is ItemKind.VISUAL_IDS and formulas is not None:
         yield from _check_visual_ids(named, rules, formulas)
     elif rules.knows and rules.knows(items, named["item"].unique(maintain_order=True)) is False:
-        yield _no_known_item(named, items, "known to this task from its qrels, pools or other runs")
+        yield no_known_item(named, items)
 
 
 def _documents(posts: Frame) -> Frame:
@@ -236,7 +236,7 @@ def _unknown_items(
     for finding in find_rows("unknown-item", unknown, "item", expected, item=word, part=part):
         yield finding._replace(severity=severity)
     if rows.height and unknown.height == rows.height and severity is Severity.NOTE:
-        yield _no_known_item(rows, items, "known to the collection")
+        yield no_known_item(rows, items, "known to the collection")
 
 
 def _meant_items(unknown: pl.DataFrame, ids: Frame) -> dict[str, str]:
@@ -249,7 +249,11 @@ def _meant_items(unknown: pl.DataFrame, ids: Frame) -> dict[str, str]:
     return {name: item for name, item in other.items() if item in known}
 
 
-def _no_known_item(rows: pl.DataFrame, items: ItemKind, place: str) -> Finding:
+COMPARED = "known to this task from its qrels, pools or other runs"
+
+
+def no_known_item(rows: pl.DataFrame, items: ItemKind, place: str = COMPARED) -> Finding:
+    """Return the finding of a run whose items are all unknown. `rows` has item and rank_text."""
     item = ITEM_WORDS[items].an_id
     ids = rows["item"].unique(maintain_order=True).head(HINTED).to_list()
     plain = [(name, plain_id(name)) for name in ids if plain_id(name) != name]

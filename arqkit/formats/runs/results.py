@@ -114,13 +114,17 @@ def _diff_line(kind: str, number: int | None, line: str) -> dict[str, Any]:
     return {"kind": kind, "line": number, "text": _cut(text, DIFF_CHARACTERS)}
 
 
+INTERNAL = ("repair", "verdict")
+"""Facts that only the server uses: the lines of a repair, and what the verdict rests on."""
+
+
 def report_data(
     *, facts: Mapping[str, Any], problems: Iterable[Any], is_valid: bool
 ) -> dict[str, Any]:
     """Return a report as plain data. `problems` are ProblemGroups, or stored rows like them."""
     return {
         "valid": is_valid,
-        **{key: value for key, value in facts.items() if key != "repair"},
+        **{key: value for key, value in facts.items() if key not in INTERNAL},
         "problems": [
             {
                 "kind": problem.kind,
