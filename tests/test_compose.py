@@ -16,11 +16,9 @@ from tests.paths import ROOT
 from tests.served import listening
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
-EXAMPLE = dict(
-    line.split("=", 1)
-    for line in (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
-    if not line.startswith("#")
-)
+EXAMPLE_TEXT = (ROOT / ".env.example").read_text(encoding="utf-8")
+EXAMPLE = dict(line.split("=", 1) for line in EXAMPLE_TEXT.splitlines() if not line.startswith("#"))
+SHARED = {"DATABASE_URL", "REDIS_URL", "ARQLAB_DATA"}
 OURS = ("web", "worker", "short-jobs", "jobs", "beat")
 
 
@@ -42,8 +40,38 @@ def test_the_example_is_behind_the_proxy_that_it_needs():
 def test_our_services_share_one_database_one_queue_and_one_folder(name):
     service = COMPOSE["services"][name]
 
-    assert set(service["environment"]) == {"DATABASE_URL", "REDIS_URL", "ARQLAB_DATA"}
+    assert {name for name, value in service["environment"].items() if value} == SHARED
     assert service["volumes"] == ["files:/data"]
+
+
+WORKERS = {"worker", "short-jobs", "jobs"}
+NEEDED = {
+    "ARQLAB_SECRET_KEY": {*OURS, "backup"},  # Django does not start without it
+    "EMAIL_URL": {"web", *WORKERS},  # all that write notices know whether mail is sent
+    "AWS_ACCESS_KEY_ID": {"web", *WORKERS, "backup"},
+    "AWS_SECRET_ACCESS_KEY": {"web", *WORKERS, "backup"},
+    "ARQLAB_GENERATION_KEY": {"jobs", "short-jobs"},
+    "ARQLAB_METRICS_TOKEN": {"web"},
+    "POSTGRES_PASSWORD": set(),
+}
+"""The services that need a secret of .env; the others get an empty value."""
+PUBLIC = {"ARQLAB_BACKUP_KEY"}
+"""Keys that are no secret: with the public key of age, one can only encrypt."""
+
+
+def test_every_secret_of_the_settings_is_in_the_list():
+    text = (ROOT / "arqlab/settings.py").read_text(encoding="utf-8")
+    read = set(re.findall(r'env\("(\w*(?:KEY|TOKEN|PASSWORD|SECRET)\w*|EMAIL_URL)"', text))
+    named = set(re.findall(r"^#? ?(\w*(?:KEY|TOKEN|PASSWORD|SECRET)\w*)=", EXAMPLE_TEXT, re.M))
+
+    assert read | named == set(NEEDED) | PUBLIC
+
+
+@pytest.mark.parametrize("name", [*OURS, "backup"])
+def test_a_service_gets_only_the_secrets_that_it_needs(name):
+    emptied = {key for key, value in COMPOSE["services"][name]["environment"].items() if not value}
+
+    assert emptied == {secret for secret, services in NEEDED.items() if name not in services}
 
 
 @contextmanager
@@ -66,7 +94,7 @@ def of_this_machine(folder, database_url):
     """Return the variables that docker-compose.yml sets itself, for servers of this machine."""
     redis_url = os.environ["ARQLAB_TEST_REDIS_URL"]
     own = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "ARQLAB_DATA": str(folder)}
-    assert set(own) == set(COMPOSE["services"]["web"]["environment"])
+    assert set(own) == SHARED
     return own
 
 
