@@ -30,7 +30,7 @@ def validate_waiting_runs() -> None:
 @app.task
 def renew_verdicts() -> None:
     """Check runs again that were refused by rules which have changed since."""
-    for _ in range(renewal.renew_verdicts(at=timezone.now())):
+    for _ in range(renewal.renew_old_verdicts(at=timezone.now())):
         wake_after_commit(validate_next_run)
 
 

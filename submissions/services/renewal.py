@@ -55,7 +55,7 @@ def check_again(*, run: Run, by: User | None, at: datetime, renews: bool = False
     record_event("run.check-again", run, by, task=run.task.slug, run=run.pk)
 
 
-def renew_verdicts(*, at: datetime) -> int:
+def renew_old_verdicts(*, at: datetime) -> int:
     """Check again what was refused by rules that have changed, and compare again the items of runs
     that joined nothing. Return the number of runs that wait for their check.
     """
