@@ -27,6 +27,7 @@ from desk.services.load_files import INCOMING, UNUSED, put_aside
 DATABASE, FILES, KEY = "database", "files", "secret-key"
 """The members of an archive; the files are below `files/`."""
 NAME, STAMP = "arqlab-", "%Y%m%dT%H%M%SZ"
+ENCRYPTED = ".age"
 LAST_BACKUP = "last-backup"
 """The key of the time of the last backup, which `manage.py doctor` reads."""
 
@@ -41,13 +42,18 @@ class Backup(NamedTuple):
     files: int
     lost: list[str]
 
+    @property
+    def is_encrypted(self) -> bool:
+        """Return whether only the secret key reads the archive."""
+        return self.path.suffix == ENCRYPTED
+
 
 def make_backup(*, folder: Path, at: datetime) -> Backup:
     """Write an archive into a folder, read all of it again, and return it.
 
     Raises `UserError` if it cannot be written or is not what was written.
     """
-    ending = ".tar.gz.age" if settings.BACKUP_KEY else ".tar.gz"
+    ending = f".tar.gz{ENCRYPTED}" if settings.BACKUP_KEY else ".tar.gz"
     path = folder / f"{NAME}{at.astimezone(UTC):{STAMP}}{ending}"
     own = x25519.Identity.generate()  # reads the archive once, and is forgotten
     recipients = [_recipient(), own.to_public()] if settings.BACKUP_KEY else []

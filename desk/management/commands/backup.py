@@ -14,7 +14,7 @@ from desk.services.backups import Backup, delete_old_backups, make_backup, verif
 class Command(LabCommand):
     """Write the database and all files into one archive, while servers run, and read it again.
 
-    With ARQLAB_BACKUP_KEY, it is encrypted.
+    With ARQLAB_BACKUP_KEY, it is encrypted; without, each backup says so.
     """
 
     changes_labs = False
@@ -59,6 +59,13 @@ class Command(LabCommand):
         self.stdout.write(
             f"{backup.path} ({size}) is whole: the database and {backup.files:,} files."
         )
+        if not backup.is_encrypted:
+            self.stderr.write(
+                "It is not encrypted: whoever reads it has the addresses and password hashes of all"
+                " accounts, and everything that is not released. Set ARQLAB_BACKUP_KEY to a public"
+                " key of age (docs/operations.md, Encryption).",
+                style_func=str,
+            )
         if backup.lost:
             raise CommandError(
                 f"{len(backup.lost):,} files that the database names were lost before the backup,"

@@ -11,13 +11,14 @@ from typing import Any
 import boto3
 import psycopg2
 import pytest
+from pyrage import x25519
 
 from arqlab.core.errors import UserError
 from arqlab.core.services.schema import unknown_migrations
 from desk.services.backups import delete_old_backups, make_backup
 from tests.buckets import bucket_server
 from tests.databases import UseDatabase
-from tests.submissions.processes import output_of
+from tests.submissions.processes import MAKE_LAB, output_of
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 FACTS = """
@@ -229,3 +230,32 @@ def test_a_key_that_is_not_one_of_age_makes_no_backup(settings: Any, tmp_path: P
     with pytest.raises(UserError, match="not a public key of age"):
         make_backup(folder=tmp_path, at=NOW)
     assert [*tmp_path.iterdir()] == []
+
+
+ENCRYPTION = """
+from django.conf import settings
+from io import StringIO
+
+def warned(key):
+    settings.BACKUP_KEY, errors = key, StringIO()
+    call_command("backup", to=archives / (key or "plain"), stdout=StringIO(), stderr=errors)
+    return errors.getvalue()
+
+print(json.dumps([warned(""), warned(""), warned(public)]))
+"""
+
+
+def test_each_backup_without_a_key_says_that_it_is_not_encrypted(
+    tmp_path: Path, use_tested_database: UseDatabase
+) -> None:
+    data, archives = tmp_path / "data", tmp_path / "archives"
+    data.mkdir()
+    use_tested_database(data)
+    public = str(x25519.Identity.generate().to_public())
+    place = f"from pathlib import Path\narchives, public = Path({str(archives)!r}), {public!r}"
+
+    first, second, encrypted = output_of(data, place, MAKE_LAB, ENCRYPTION)
+
+    assert first == second
+    assert "It is not encrypted" in first
+    assert encrypted == ""
