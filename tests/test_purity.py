@@ -67,7 +67,8 @@ def test_the_kernel_depends_on_what_its_modules_import_and_on_nothing_else():
 def test_the_server_has_what_the_kernel_and_its_extras_depend_on():
     extras = PROJECT["optional-dependencies"]
     server = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lines = (ROOT / "requirements-systems.txt").read_text(encoding="utf-8").splitlines()
+    names = ("requirements-systems.in", "requirements-torch.txt")
+    lines = [line for name in names for line in (ROOT / name).read_text("utf-8").splitlines()]
     apart = {line.partition("==")[0] for line in lines if not line.startswith("#")}
 
     assert apart == {name for extra in APART for name in extras[extra]}

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import zipfile
@@ -93,3 +94,16 @@ def test_the_image_installs_like_bin_setup() -> None:
     for option in ("--no-deps", "--require-hashes", "--only-binary :all:", "pip check"):
         assert option in image
         assert option in script
+
+
+def test_the_packages_of_systems_are_locked_with_hashes_but_for_torch() -> None:
+    lock = (ROOT / "requirements-systems.txt").read_text(encoding="utf-8")
+    wanted = (ROOT / "requirements-systems.in").read_text(encoding="utf-8").splitlines()
+    names = [line.partition("==")[0].partition("[")[0] for line in wanted if line[0] != "#"]
+    blocks = re.split(r"\n(?=\S)", lock)
+
+    assert all("--hash=sha256:" in block for block in blocks)
+    assert set(names) <= {block.partition("==")[0] for block in blocks}
+    assert (
+        "--require-hashes" in (ROOT / "bin/setup").read_text(encoding="utf-8").partition("lock=")[0]
+    )
