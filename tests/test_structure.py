@@ -345,3 +345,85 @@ def test_a_list_that_lost_a_line_is_seen_in_the_history(tmp_path):
             subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
 
     assert list(earlier_lists(tmp_path)) == [["b  2"], ["a  1", "b  2"], ["a  1"]]
+
+
+READS_ARCHIVE = re.compile(
+    r"ZipFile|tarfile\.open|shutil\.unpack_archive|gzip\.open|bz2\.open|lzma\.open"
+)
+"""The functions of the standard library and of py7zr that open an archive."""
+ARCHIVE_READERS = {
+    "arqkit/formats/archives/unpacking.py": "the gate",
+    "arqkit/formats/archives/uploads.py": "run files, in memory and never by their path",
+    "arqkit/formats/documents.py": "one document a line, read as a stream",
+    "desk/services/backup_archives.py": "backups, which only the operator makes and restores",
+}
+OPENS = {"open", "read_bytes", "read_text", "iterdir", "rglob", "glob", "walk"}
+"""The methods that open a file or list a folder."""
+STORED = re.compile(r"kept|(run\.)?upload\.file|run\.(upload\.file|index)")
+"""Storages and fields of models, whose names the server chose."""
+OPENERS = {
+    "arqkit/__main__.py": "files that the user of the command names",
+    "arqkit/lab_commands.py": "files that the user of the command names",
+    "arqkit/data_files.py": "data of the package",
+    "arqkit/formats/archives/": "the gate",
+    "arqkit/formats/documents.py": "a path from the gate",
+    "arqkit/formats/dumps/sources.py": "a path from the gate",
+    "arqkit/formats/formulas/index.py": "a path from the gate",
+    "arqkit/formats/papers/matrices.py": "data of the package",
+    "arqkit/formats/runs/packs.py": "a file that the user of the command names",
+    "arqkit/formats/tables.py": "an archive that is written",
+    "arqkit/formats/turkle.py": "data of the package",
+    "arqkit/measures/contextual.py": "a folder of the server",
+    "arqkit/parts.py": "files of the server",
+    "arqkit/retrieval/": "indexes of the server",
+    "arqkit/texts/maths/": "scripts of the package",
+    "arqlab/": "files of the server: settings, caches, storages, guides",
+    "collection/management/commands/": "files that the operator names",
+    "collection/services/": "a path from the gate, and files of the server",
+    "assessment/judging/": "scripts and styles of the server",
+    "assessment/management/commands/export_pool.py": "a folder that the operator names",
+    "retrieval/": "indexes of the server",
+    "desk/management/commands/build_demo.py": "data of the package",
+    "desk/services/archive_tables.py": "tables that are written",
+    "desk/services/backup_archives.py": "backups of the operator",
+    "desk/services/backups.py": "backups of the operator",
+    "desk/services/demo.py": "data of the package",
+    "desk/services/doctor.py": "folders of the server",
+    "desk/services/lab_archives.py": "an archive that is written",
+    "desk/services/load_files.py": "the folder of unfinished uploads",
+    "desk/services/static_site.py": "style sheets of the server",
+}
+"""The modules that open files by themselves, and why. What came from outside is opened by a
+`SourcePath`, which no other module makes."""
+
+
+def calls(path: Path) -> Iterator[ast.Call]:
+    """Yield the calls in a module."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    yield from (node for node in nodes if isinstance(node, ast.Call))
+
+
+def test_archives_from_outside_are_read_by_their_owner():
+    readers = set()
+    for path in product_files():
+        for call in calls(path):
+            modes = [*call.args[1:2], *(it.value for it in call.keywords if it.arg == "mode")]
+            writes = any(ast.unparse(mode).strip("'").startswith("w") for mode in modes)
+            if READS_ARCHIVE.search(ast.unparse(call.func)) and not writes:
+                readers.add(str(path.relative_to(ROOT)))
+    assert readers == set(ARCHIVE_READERS)
+
+
+def test_files_from_outside_are_opened_by_their_owner():
+    """A module that opens a path must say which: one that came from outside belongs to the gate."""
+    openers = set()
+    for path in product_files():
+        for call in calls(path):
+            name, on = (
+                getattr(call.func, "attr", ""),
+                ast.unparse(getattr(call.func, "value", call)),
+            )
+            if (name in OPENS and not STORED.fullmatch(on)) or ast.unparse(call.func) == "open":
+                openers.add(str(path.relative_to(ROOT)))
+    assert {name for name in openers if not any(map(name.startswith, OPENERS))} == set()
+    assert {one for one in OPENERS if not any(name.startswith(one) for name in openers)} == set()

@@ -5,7 +5,6 @@ name without the ending. What cannot be read is reported by file and line; all e
 """
 
 import gzip
-import json
 import re
 import zipfile
 import zlib
@@ -13,12 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from arqkit.records import LONGEST_ID, Problem
+from arqkit.formats.archives.unpacking import opened_zip
+from arqkit.formats.nested import json_values
+from arqkit.records import LONGEST_ID, FileRefusedError, Problem
 
 HTML_ENDINGS, TEXT_ENDINGS = (".html", ".htm", ".xhtml"), (".txt",)
 LINES = re.compile(r"\.(?:jsonl|ndjson)(?:\.gz)?$", re.IGNORECASE)
 LARGEST = 10_000_000
 """The bytes of the longest document: more is a whole collection in one file."""
+MOST_DOCUMENTS = 1_000_000
+"""The files of the largest zip: more are lines of JSON."""
 EXPECTED = (
     "a file of JSON lines (.jsonl, plain or .gz), or a folder or .zip of HTML and text files "
     "(.html, .xhtml, .txt)"
@@ -69,6 +72,9 @@ def read_documents(path: Path) -> Iterator[SourceDocument | Problem]:
             elif isinstance(document, SourceDocument):
                 seen.add(document.document_id)
             yield document
+    except FileRefusedError as refused:
+        yield from refused.problems
+        return
     except _DAMAGE as error:
         todo = "Send the file again. The documents before the damage were read."
         yield Problem(path.name, None, f"a damaged file ({error})", EXPECTED, todo)
@@ -84,7 +90,7 @@ def _raws(path: Path) -> Iterator[_Raw | Problem]:
                 with document.open("rb") as file:
                     yield _file(file, str(document.relative_to(path)))
     elif path.suffix.lower() == ".zip":
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, opened_zip(file, path.name, most=MOST_DOCUMENTS) as archive:
             for name in sorted(archive.namelist()):
                 if _ending(name) and not name.startswith("__MACOSX/"):
                     with archive.open(name) as member:
@@ -142,8 +148,8 @@ def _document(raw: _Raw) -> SourceDocument:
     if raw.document_id:
         return SourceDocument(raw.document_id, "", text, raw.ending in HTML_ENDINGS, raw.source)
     try:
-        values = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        values = json_values(text)
+    except ValueError as error:
         raise ValueError(f"a line that is not JSON ({error})", _IS_OBJECT) from error
     fields: dict[str, Any] = values if isinstance(values, dict) else {}
     document_id, title = fields.get("id"), fields.get("title") or ""

@@ -15,7 +15,7 @@ from django.db.models import Count, FileField, Prefetch, Q, QuerySet
 from django.utils.crypto import salted_hmac
 from django.utils.html import strip_tags
 
-from arqkit.formats.labs.packed import SPARE
+from arqkit.formats.archives.unpacking import SPARE
 from arqkit.topics import QUERY_TEXTS
 from arqlab.core.errors import user_error
 from arqlab.core.models import (

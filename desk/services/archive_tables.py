@@ -18,6 +18,8 @@ from django.apps import apps
 from django.core.files import File
 from django.db.models import Field, FileField, JSONField, Model
 
+from arqkit.formats.archives.folders import SourceFolder
+from arqkit.formats.nested import json_values
 from arqlab.core.errors import UserError
 from arqlab.core.files import kept
 from arqlab.core.models import (
@@ -95,7 +97,7 @@ NAMING_RUNS = {AuditEvent, Leaderboard, Pool, QrelSet}
 """The models with runs in their JSON fields."""
 STORED_BY: Mapping[type[Model], Callable[[list[Any]], object]] = {Membership: store_memberships}
 """The functions that store new rows of models with rules of their own."""
-COLUMNS = "columns.json"
+TABLES, FILES, COLUMNS = "tables", "files", "columns.json"
 BATCH = 1_000
 
 Refer = Callable[[type[Model], Any], Any]
@@ -256,10 +258,10 @@ class TableReader:
     `later` is added to all times.
     """
 
-    def __init__(self, *, tables: Path, files: Path, later: timedelta = timedelta()) -> None:
-        self.tables, self.files, self.later = tables, files, later
+    def __init__(self, *, data: SourceFolder, later: timedelta = timedelta()) -> None:
+        self.data, self.later = data, later
         self._made: dict[type[Model], dict[int, Any]] = defaultdict(dict)
-        self._known = columns()
+        self._known, self._names = columns(), data.files()
         self._has_collection = False
 
     def read(self) -> Lab:
@@ -282,7 +284,7 @@ class TableReader:
 
     def _require_known(self) -> None:
         """Raise `UserError` if the tables have what this version does not know."""
-        found = json.loads((self.tables / COLUMNS).read_text())
+        found = json_values((self.data / f"{TABLES}/{COLUMNS}").content())
         for table, names in found.items():
             if unknown := names.keys() - self._known.get(table, {}).keys():
                 raise UserError(
@@ -292,10 +294,10 @@ class TableReader:
                 )
 
     def _rows(self, model: type[Model]) -> Iterator[dict[str, Any]]:
-        path = self.tables / f"{table_name(model)}.jsonl"
-        if path.exists():
-            with path.open(encoding="utf-8") as file:
-                yield from map(json.loads, file)
+        name = f"{TABLES}/{table_name(model)}.jsonl"
+        if name in self._names:
+            with (self.data / name).stream() as file:
+                yield from map(json_values, file)
 
     def _make(self, model: type[Model], rows: list[dict[str, Any]]) -> None:
         objects = [self._existing(model, row) or self._object(model, row) for row in rows]
@@ -348,13 +350,8 @@ class TableReader:
     def _stored(self, field: FileField, own: str) -> str:
         if not own:
             return ""
-        path = self.files / own
-        if not path.resolve().is_relative_to(self.files.resolve()):
-            raise UserError(
-                f"The archive names the file {own}, which is outside of it. Do not use it.",
-                code="damaged",
-            )
-        with path.open("rb") as opened, File(opened) as content:  # copied: the archive stays whole
+        source = self.data.folder(FILES) / own
+        with source.stream() as opened, File(opened) as content:  # copied: the archive stays whole
             name = field.generate_filename(field.model(), Path(own).name)
             return kept.save(name, content)
 

@@ -6,7 +6,7 @@ those of PRIMAD.
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
@@ -15,6 +15,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.template.loader import render_to_string
 
+from arqkit.formats.archives.folders import SourcePath
+from arqkit.formats.nested import TOO_DEEP, is_too_deep
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.runs.writing import run_of_ranking
 from arqkit.formats.source_text import source_text
@@ -135,7 +137,7 @@ def read_ir_metadata(data: bytes, *, path: str) -> dict[str, Any]:
     if all(line.startswith("#") for line in lines if line.strip()):
         text = "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
     try:
-        facts = yaml.safe_load(text)
+        facts = _yaml_values(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = f"no YAML ({getattr(error, 'problem', None) or error})"
@@ -159,14 +161,30 @@ def read_ir_metadata(data: bytes, *, path: str) -> dict[str, Any]:
     return found
 
 
-def take_ir_metadata(files: dict[str, Path], problems: list[Problem]) -> dict[Path, dict[str, Any]]:
+def _yaml_values(text: str) -> Any:
+    """Return the values of a YAML text. Raise `yaml.YAMLError`, for aliases and depth too."""
+    try:
+        # An alias makes a billion words of some hundred, or a list that contains itself.
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            raise yaml.YAMLError("an alias such as *name, which is not needed here")
+        values = yaml.safe_load(text)
+    except (RecursionError, ValueError) as error:  # absurd depth, a number, a day
+        raise yaml.YAMLError(f"a value that cannot be read: {error}") from error
+    if is_too_deep(values):
+        raise yaml.YAMLError(TOO_DEEP)
+    return values
+
+
+def take_ir_metadata(
+    files: dict[str, SourcePath], problems: list[Problem]
+) -> dict[SourcePath, dict[str, Any]]:
     """Take the ir_metadata out of the files of a folder; return what they say of each run file.
 
     The file of a folder belongs to the only other file in it. Problems are added to `problems`.
     """
     described = {}
     for name in [name for name in files if IR_METADATA.search(name)]:
-        parts, path = PurePosixPath(name), files.pop(name)
+        parts, file = PurePosixPath(name), files.pop(name)
         if beside := OF_A_RUN.fullmatch(parts.name):
             runs = [one for one in files if one == (parts.parent / beside["run"]).as_posix()]
         else:
@@ -176,7 +194,7 @@ def take_ir_metadata(files: dict[str, Path], problems: list[Problem]) -> dict[Pa
             problems.append(Problem(name, None, f"{len(runs)} run files of it", "one", todo))
             continue
         try:
-            described[files[runs[0]]] = read_ir_metadata(path.read_bytes(), path=name)
+            described[files[runs[0]]] = read_ir_metadata(file.content(), path=name)
         except FileRefusedError as refused:
             problems += refused.problems
     return described

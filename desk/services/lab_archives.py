@@ -1,8 +1,7 @@
 """Archives: a whole lab in one BagIt file (RFC 8493), and the lab made again from one."""
 
 import shutil
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -10,10 +9,14 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db import transaction
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from arqkit.formats.archives.bags import bag_faults, seal_bag
+from arqkit.formats.archives.bags import MANIFEST, bag_faults, seal_bag
+from arqkit.formats.archives.folders import SourceFolder
+from arqkit.formats.archives.unpacking import unpack_archive
+from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
 from arqlab.core.files import FileAt, kept
 from arqlab.core.models import Lab
@@ -21,10 +24,8 @@ from arqlab.core.services.audit import record_event
 from arqlab.core.services.jobs import RunningJob
 from collection.selectors.collections import collection_of
 from desk.services.archive_documents import lab_documents
-from desk.services.archive_tables import TableReader, TableWriter
+from desk.services.archive_tables import COLUMNS, FILES, TABLES, TableReader, TableWriter
 from desk.services.load_files import archive_name
-
-TABLES, FILES = "tables", "files"
 
 
 class Archive(NamedTuple):
@@ -94,38 +95,56 @@ def restore_lab(path: Path, *, later: timedelta = timedelta()) -> Lab:
     `later` is added to all times. Raises `UserError` if the archive is damaged or newer than this
     version, or if there is a lab of its name.
     """
-    with _unpacked(path) as folder, transaction.atomic():
-        if faults := bag_faults(folder):
-            raise UserError(
-                f"{path} is damaged, or no archive of ArqLab:\n"
-                + "\n".join(faults)
-                + "\nUse another copy.",
-                code="damaged",
-            )
-        data = folder / "data"
-        if not (data / TABLES).exists():
-            raise UserError(
-                f"{path} has no tables, because it was published. Load its topics and qrels with"
-                " manage.py load_lab, or restore an archive that was made without --published.",
-                code="published",
-            )
-        lab = TableReader(tables=data / TABLES, files=data / FILES, later=later).read()
-        # Of this server, and not of the lab, which is as it was.
-        record_event("lab.restore", str(lab), None, file=path.name)
-    return lab
-
-
-@contextmanager
-def _unpacked(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield path
-        return
     try:
-        with TemporaryDirectory(dir=settings.DATA_DIR, prefix="restoring-") as folder:
-            with zipfile.ZipFile(path) as zipped:
-                zipped.extractall(folder)
-            yield next(Path(folder).iterdir(), Path(folder))
-    except (OSError, zipfile.BadZipFile) as error:
+        with _unpacked(path) as folder, transaction.atomic():
+            if faults := bag_faults(folder):
+                raise _damaged(path, faults)
+            if not has_tables(folder.files()):
+                raise UserError(
+                    f"{path} has no tables, because it was published. Load its topics and qrels"
+                    " with manage.py load_lab, or restore an archive that was made without"
+                    " --published.",
+                    code="published",
+                )
+            lab = TableReader(data=folder.folder("data"), later=later).read()
+            # Of this server, and not of the lab, which is as it was.
+            record_event("lab.restore", str(lab), None, file=path.name)
+    except FileRefusedError as refused:
+        raise _damaged(path, [str(problem) for problem in refused.problems]) from refused
+    except OSError as error:
         raise UserError(
             f"Cannot read {path}: {error}. Name the zip file of an archive, or its unpacked folder."
         ) from error
+    except _UNFIT as error:
+        fault = f"its tables do not fit together ({type(error).__name__}: {error})"
+        raise _damaged(path, [fault]) from error
+    return lab
+
+
+_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ValidationError, DatabaseError)
+"""The errors of rows that this version did not write."""
+
+
+def _damaged(path: Path, faults: list[str]) -> UserError:
+    lines = "\n".join(faults)
+    return UserError(
+        f"{path} is damaged, or no archive of ArqLab:\n{lines}\nUse another copy.", code="damaged"
+    )
+
+
+def has_tables(names: Container[str]) -> bool:
+    """Return whether the files of an archive have the tables that a lab is restored from."""
+    return f"data/{TABLES}/{COLUMNS}" in names
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[SourceFolder]:
+    """Yield the folder of an archive, which stays in it even if the operator names it."""
+    if path.is_dir():
+        yield SourceFolder(path)
+        return
+    with TemporaryDirectory(dir=settings.DATA_DIR, prefix="restoring-") as unfinished:
+        folder = Path(unfinished)
+        unpack_archive(path, folder)
+        tops = [top for top in folder.iterdir() if (top / MANIFEST).is_file()]
+        yield SourceFolder(tops[0] if len(tops) == 1 else folder)

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import wraps
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.conf import settings
 from django.core.files import File
 
+from arqkit.formats.archives.folders import SourceFolder, SourcePath, checked_parts, safe_name
 from arqkit.formats.labs.packed import link_file
 from arqkit.records import FileRefusedError, Problem
 from arqlab.core.files import kept, sha256_of
@@ -57,7 +58,7 @@ def store_files(load: Job, uploads: Uploads, *, replaced: Iterable[str] = ()) ->
         if given and field in replaced:
             known = {key: file for key, file in known.items() if key[0] != field}
         for file in given:
-            name = _safe_name(str(file.name))
+            name = safe_name(str(file.name))
             known[field, name] = {
                 "field": field,
                 "name": name,
@@ -68,14 +69,9 @@ def store_files(load: Job, uploads: Uploads, *, replaced: Iterable[str] = ()) ->
     load.files = list(known.values())
 
 
-def _safe_name(name: str) -> str:
-    """Return a file name without folders that every file system takes."""
-    last = PurePosixPath(name.replace("\\", "/")).name.encode(errors="replace").decode()
-    safe = "".join("_" if sign in '<>:"|?*\0' else sign for sign in last)[-120:]
-    return safe if safe.strip(".") else "file"
-
-
-def reads_files(load: Callable[[RunningJob, Path], list[str]]) -> Callable[[RunningJob], list[str]]:
+def reads_files(
+    load: Callable[[RunningJob, SourceFolder], list[str]],
+) -> Callable[[RunningJob], list[str]]:
     """Return a load that reads its files in a folder, which is there while it runs."""
 
     @wraps(load)
@@ -83,10 +79,10 @@ def reads_files(load: Callable[[RunningJob, Path], list[str]]) -> Callable[[Runn
         incoming = Path(settings.MEDIA_ROOT) / INCOMING
         incoming.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=incoming) as folder:
-            sent = Path(folder)
+            sent = SourceFolder(Path(folder).resolve())
             for file in work.job.files:
-                (sent / file["field"]).mkdir(exist_ok=True)
-                path = sent / file["field"] / file["name"]
+                path = sent.root.joinpath(*checked_parts(f"{file['field']}/{file['name']}"))
+                path.parent.mkdir(exist_ok=True)
                 found = kept.local(stored_name(work.job, file), path)
                 if found != path:
                     link_file(found, path)
@@ -95,20 +91,21 @@ def reads_files(load: Callable[[RunningJob, Path], list[str]]) -> Callable[[Runn
     return reads
 
 
-def sent_files(sent: Path, field: str) -> list[Path]:
+def sent_files(sent: SourceFolder, field: str) -> list[SourcePath]:
     """Return the files that were sent in a field, in the folder of `reads_files`."""
-    folder = sent / field
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+    return [file for name, file in sent.files().items() if name.startswith(f"{field}/")]
 
 
 def read_sent(
-    problems: list[Problem], sent: Path, field: str, read: Callable[[bytes, str], Any]
+    problems: list[Problem], sent: SourceFolder, field: str, read: Callable[[bytes, str], Any]
 ) -> Any:
     """Return the content of the file of a field, or None with its problems or without a file."""
-    return read_path(problems, sent, field, lambda path: read(path.read_bytes(), path.name))
+    return read_path(problems, sent, field, lambda file: read(file.content(), file.path.name))
 
 
-def read_path(problems: list[Problem], sent: Path, field: str, read: Callable[[Path], Any]) -> Any:
+def read_path(
+    problems: list[Problem], sent: SourceFolder, field: str, read: Callable[[SourcePath], Any]
+) -> Any:
     """Return what a reader makes of the first file of a field, or None as `read_sent` does."""
     files = sent_files(sent, field)
     try:

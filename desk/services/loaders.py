@@ -14,10 +14,11 @@ from pathlib import Path
 import polars as pl
 from django.core.files.base import ContentFile
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
 from arqkit.formats.labs.folder import QrelsFile, TaskFile, read_lab
-from arqkit.formats.labs.packed import unpack_file, unpack_lab
+from arqkit.formats.labs.packed import unpack_files, unpack_lab
 from arqkit.formats.labs.tables import REPRESENTATIONS, CollectionFile
 from arqkit.formats.qrels.read import read_qrels
 from arqkit.formats.topics.files import read_topic_threads, read_topics, threads_of
@@ -110,7 +111,7 @@ def collection_to_choose_from(lab: Lab) -> Collection:
 
 
 @reads_files
-def topics_from_files(work: RunningJob, sent: Path) -> list[str]:
+def topics_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Load the topics of a task, with their information and threads if those were sent."""
     task, load = work.task, work.job
     problems: list[Problem] = []
@@ -121,7 +122,9 @@ def topics_from_files(work: RunningJob, sent: Path) -> list[str]:
     info = read_sent(
         problems, sent, "topic_info", lambda data, path: read_topic_info(data, path=path)
     )
-    threads = read_path(problems, sent, "topic_formulas", read_topic_threads)
+    threads = read_path(
+        problems, sent, "topic_formulas", lambda file: read_topic_threads(file.path)
+    )
     if problems or topics is None:
         raise FileRefusedError(problems)
     known = {topic.query_id: topic for topic in task.topics.order_by("position")}
@@ -152,9 +155,9 @@ def topics_from_files(work: RunningJob, sent: Path) -> list[str]:
 
 
 @reads_files
-def lab_from_files(work: RunningJob, sent: Path) -> list[str]:
+def lab_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Load a lab from a lab.toml and its files, as `manage.py load_lab` does."""
-    root = unpack_lab(sent / "file", sent / "unpacked")
+    root = unpack_lab(sent.folder("file"), sent.root / "unpacked")
     try:
         slug = read_lab(root).slug
         known = Lab.objects.filter(slug=slug).first()
@@ -173,7 +176,7 @@ def lab_from_files(work: RunningJob, sent: Path) -> list[str]:
             also=load_judging_rules,
         )
     except FileRefusedError as refused:
-        below = f"{root}/"
+        below = f"{root.root}/"
         raise FileRefusedError(
             [problem._replace(path=problem.path.replace(below, "")) for problem in refused.problems]
         ) from refused
@@ -189,7 +192,7 @@ def lab_from_files(work: RunningJob, sent: Path) -> list[str]:
 
 
 @reads_files
-def qrels_from_file(work: RunningJob, sent: Path) -> list[str]:
+def qrels_from_file(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Load a version of a task's qrels."""
     task, options = work.task, work.job.options
     rules = task.protocol
@@ -213,7 +216,7 @@ def qrels_from_file(work: RunningJob, sent: Path) -> list[str]:
         raise FileRefusedError(problems)
     changes = _qrels_changes(task, frame, topics)
     frame = frame.filter(pl.col("topic").is_in(list(topics)))
-    path = sent_files(sent, "file")[0]
+    path = sent_files(sent, "file")[0].path
     items = ItemKind(options.get("items") or rules.items)
     file = QrelsFile(options["name"], Path(path.name), frame, items, labels, relevant_from)
     qrel_set = load_qrels(task=task, file=file, at=work.at, by=work.by)
@@ -241,28 +244,26 @@ def _qrels_changes(task: Task, frame: pl.DataFrame, topics: Container[str]) -> L
 
 
 @reads_files
-def runs_from_files(work: RunningJob, sent: Path) -> list[str]:
+def runs_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Load runs for their teams, as `manage.py load_runs` does."""
-    folder = sent / "runs"
-    folder.mkdir()
-    for file in sent_files(sent, "file"):
-        unpack_file(file, folder)
+    unpack_files(sent.folder("file"), sent.root / "runs")
+    folder = sent.folder("runs")
     return load_runs(task=work.task, folder=folder, by=work.by, at=work.at, each=work.each)
 
 
 @reads_files
-def judgments_from_file(work: RunningJob, sent: Path) -> list[str]:
+def judgments_from_file(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Import judgments made elsewhere into the pools of a task."""
-    path, by, choice = sent_files(sent, "file")[0], work.by, work.choice
-    data = path.read_bytes()
+    file, by, choice = sent_files(sent, "file")[0], work.by, work.choice
+    data, name = file.content(), file.path.name
     changes = import_judgments(
-        task=work.task, data=data, path=path.name, at=work.at, by=by, choice=choice
+        task=work.task, data=data, path=name, at=work.at, by=by, choice=choice
     )
     return [changes.line]
 
 
 @reads_files
-def collection_from_files(work: RunningJob, sent: Path) -> list[str]:
+def collection_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Import a data dump, documents and formula indexes into the lab's collection."""
     options = work.job.options
     since, until = (_day(options.get(name)) for name in ("since", "until"))
@@ -270,7 +271,7 @@ def collection_from_files(work: RunningJob, sent: Path) -> list[str]:
     file = CollectionFile(
         slug=options["slug"],
         complete=bool(options.get("complete")),
-        files=_dump(sent) | ({"documents": documents[0]} if documents else {}),
+        files=_dump(sent) | ({"documents": documents[0].path} if documents else {}),
         formulas={name: path for name in REPRESENTATIONS if (path := _index(sent, name))},
         window=Window(since, until, bool(options.get("keep_later"))),
         licence=options.get("licence", ""),
@@ -306,11 +307,11 @@ def new_visual_ids(work: RunningJob) -> list[str]:
     return _map_lines(collection)
 
 
-def _dump(sent: Path) -> dict[str, Path]:
+def _dump(sent: SourceFolder) -> dict[str, Path]:
     """Return the files of a data dump by kind; refuse unknown files, and two of one kind."""
     files: dict[str, Path] = {}
     problems = []
-    for path in sent_files(sent, "dump"):
+    for path in (file.path for file in sent_files(sent, "dump")):
         kinds = dump_files(path)
         again = [kind for kind in kinds if kind in files]
         if not kinds or again:
@@ -324,9 +325,9 @@ def _dump(sent: Path) -> dict[str, Path]:
     return files
 
 
-def _index(sent: Path, name: str) -> Path | None:
-    files = sent_files(sent, name)
-    return sent / name if len(files) > 1 else next(iter(files), None)
+def _index(sent: SourceFolder, name: str) -> Path | None:
+    files = [file.path for file in sent_files(sent, name)]
+    return sent.root / name if len(files) > 1 else next(iter(files), None)
 
 
 def _day(text: str | None) -> date | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from operator import attrgetter
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from django.core.files import File
 from django.db import transaction
 from django.utils.text import slugify
 
+from arqkit.formats.archives.folders import SourceFolder, SourcePath, safe_name
 from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes
 from arqkit.formats.qrels.judgments import utc_time
 from arqkit.formats.runs.filename import read_name
@@ -144,7 +145,7 @@ def run_files(task: Task, **only: object) -> Iterator[tuple[str, bytes]]:
 
 
 def _path_in_archive(run: Run, number: int) -> str:
-    name = PurePosixPath(run.file_name).name.removesuffix(".gz")
+    name = safe_name(run.file_name).removesuffix(".gz")
     return f"{slugify(run.team.name) or 'team'}/{number}-{name}"
 
 
@@ -165,7 +166,7 @@ class FoundRun:
     `holds_tag` is False for a run that was withdrawn or invalid, whose tag another may have.
     """
 
-    path: Path
+    file: SourcePath
     name: str
     source: str
     line: int | None
@@ -188,7 +189,7 @@ class FoundRun:
 def load_runs(
     *,
     task: Task,
-    folder: Path,
+    folder: SourceFolder,
     by: User | None,
     at: datetime,
     each: Callable[[list[FoundRun]], Iterator[FoundRun]] = iter,
@@ -217,33 +218,30 @@ def load_runs(
     return lines + ([f"{counted(invalid, 'run')} with errors: see the reports."] if invalid else [])
 
 
-def find_runs(task: Task, folder: Path) -> list[FoundRun]:
+def find_runs(task: Task, folder: SourceFolder) -> list[FoundRun]:
     """Return the runs of a folder, in the order of its manifest and then of their names.
 
     Raise `FileRefusedError` with every problem of the manifest and of the files' names.
     """
-    files = {
-        path.relative_to(folder).as_posix(): path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not re.search(r"(^|/)(\.|__MACOSX)", str(path.relative_to(folder)))
-    }
+    files = folder.files(hidden=False)
     problems: list[Problem] = []
     described = take_ir_metadata(files, problems)
     runs: list[FoundRun] = []
     for manifest in [name for name in files if PurePosixPath(name).name in MANIFESTS]:
-        own, path = FileProblems(manifest), files.pop(manifest)
+        own, file = FileProblems(manifest), files.pop(manifest)
         try:
-            runs += list(_rows(path, manifest, files, own, described))
+            runs += list(_rows(file, files, own, described))
         except csv.Error as error:
             own.add(None, f"a cell that cannot be read ({error})", "a table", "Correct the file.")
         problems += own
-    known = {run.path for run in runs}
-    for name, path in files.items():
-        if path not in known:
-            runs.append(_found(path, path.name, name, None, described.get(path, {})))
+    known = {run.file for run in runs}
+    for name, file in files.items():
+        if file not in known:
+            own_name = PurePosixPath(name).name
+            runs.append(_found(file, own_name, name, None, described.get(file, {})))
     if not runs and not problems:
         todo = "Choose the folder or the archive that has them."
-        problems = [Problem(folder.name, None, "no run files", "at least one", todo)]
+        problems = [Problem(folder.root.name, None, "no run files", "at least one", todo)]
     slugs = task.lab.tasks.exclude(pk=task.pk).values_list("slug", flat=True)
     problems += [problem for run in runs for problem in _faults(run, task.slug, {*slugs})]
     if problems:
@@ -258,39 +256,39 @@ def _faults(run: FoundRun, task: str, others: set[str]) -> Iterator[Problem]:
     if run.line is None and (named := read_name(run.name).task) in others:
         todo = f"Load the file as a run of {named}, or remove it."
         yield run.problem(f"a run of {named}", f"a run of {task}", todo)
-    with run.path.open("rb") as file:
+    with run.file.stream() as file:
         if first_bytes(file).startswith(ZIP):
             todo = "Unpack the archive, or load it on its own."
             yield run.problem(f"the archive {run.name}", "a run file", todo)
 
 
 def _found(
-    path: Path, name: str, source: str, line: int | None, values: Mapping[str, Any]
+    file: SourcePath, name: str, source: str, line: int | None, values: Mapping[str, Any]
 ) -> FoundRun:
     """Return a run with the details that are given, and others from the name of its file."""
     own = {key: value for key, value in values.items() if key in _DESCRIBED}
     stored = {key: value for key, value in values.items() if key not in {*_DESCRIBED, "team"}}
     team = values.get("team") or read_name(name).team or ""
     metadata = replace(metadata_from_name(name), **own)
-    return FoundRun(path, name, source, line, team, metadata, stored)
+    return FoundRun(file, name, source, line, team, metadata, stored)
 
 
 def _rows(
-    path: Path,
-    source: str,
-    files: Mapping[str, Path],
+    manifest: SourcePath,
+    files: Mapping[str, SourcePath],
     problems: FileProblems,
-    described: Mapping[Path, Mapping[str, Any]],
+    described: Mapping[SourcePath, Mapping[str, Any]],
 ) -> Iterator[FoundRun]:
-    text = io.StringIO(source_text(path.read_bytes(), path=source), newline="")
-    reader = csv.DictReader(text, delimiter=MANIFESTS[path.name])
+    source = PurePosixPath(manifest.name)
+    text = io.StringIO(source_text(manifest.content(), path=manifest.name), newline="")
+    reader = csv.DictReader(text, delimiter=MANIFESTS[source.name])
     names = [str(name).strip().lower() for name in reader.fieldnames or []]
     reader.fieldnames = names
     if unknown := sorted({*names} - {*RUN_COLUMNS} | ({"file"} - {*names})):
         expected = f"the column file, and others of {', '.join(RUN_COLUMNS)}"
         problems.add(1, f"missing or unknown: {', '.join(unknown)}", expected, "Correct them.")
         return
-    above = PurePosixPath(source).parent
+    above = source.parent
     for number, cells in enumerate(reader, 1):
         line = reader.line_num
         if None in cells:
@@ -310,9 +308,11 @@ def _rows(
             problems.add(line, f"no file {row['file'][:80]!r}", "a run file of the folder", todo)
             continue
         # An export numbers the files.
-        name = file.name.removeprefix(f"{number}-")
+        name = PurePosixPath(file.name).name.removeprefix(f"{number}-")
         told = {"team": row["team"]} if row.get("team") else {}
-        found = _found(file, name, source, line, {**described.get(file, {}), **values, **told})
+        found = _found(
+            file, name, manifest.name, line, {**described.get(file, {}), **values, **told}
+        )
         is_over = bool(row.get("withdrawn")) or row.get("status") == Run.Status.INVALID
         yield replace(found, holds_tag=not is_over)
 
@@ -344,7 +344,7 @@ def _new_runs(task: Task, found: list[FoundRun]) -> tuple[list[FoundRun], list[P
     taken = {_key(run) for run in runs.holding_tags()}
     new, problems = [], []
     for one in found:
-        with one.path.open("rb") as file:
+        with one.file.stream() as file:
             content = (one.key, hashlib.file_digest(file, "sha256").hexdigest())
         if known[content]:
             known[content] -= 1
@@ -384,7 +384,7 @@ def _teams(task: Task, runs: list[FoundRun], by: User | None) -> tuple[dict[str,
 
 @transaction.atomic
 def _submit(one: FoundRun, sender: Sender) -> int:
-    with one.path.open("rb") as opened:
+    with one.file.stream() as opened:
         file = File(opened, name=one.name)
         [run] = take_uploads(files=[file], sender=sender, metadata={one.name: one.metadata})
     stored = dict(one.stored)

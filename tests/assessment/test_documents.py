@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from assessment.models import PoolItem, QrelSet
@@ -59,7 +60,7 @@ def documents(tmp_path: Path, db: None) -> Task:
     (tmp_path / "lab.toml").write_text(LAB)
     (tmp_path / "topics.xml").write_text(TOPICS)
     (tmp_path / "qrels.tsv").write_text("M-1\t0\tmath/9801_1\t4\nM-1\t0\t0704.0005_3\t3.0\n")
-    lab = load_lab(folder=tmp_path, at=NOW, by=None).lab
+    lab = load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None).lab
     load_small(lab, tmp_path)
     return lab.tasks.select_related("lab").get()
 
@@ -153,7 +154,7 @@ def test_imported_documents_are_shown_with_title_text_and_formulas(
     (own / "lab.toml").write_text(lab)
     for name in ("topics.xml", "qrels.tsv"):
         (own / name).write_bytes((tmp_path / name).read_bytes())
-    assert not load_lab(folder=own, at=NOW, by=None).warnings
+    assert not load_lab(folder=SourceFolder(own), at=NOW, by=None).warnings
     pool = freeze_pool(
         task=documents, choice=PoolChoice(documents.protocol.pool, 1), by=None, at=NOW
     )

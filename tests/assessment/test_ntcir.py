@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.topics.files import read_topics, write_topics
 from arqkit.loads import LoadChoice
 from arqkit.protocols.presets import PROTOCOLS
@@ -45,7 +46,7 @@ W-1 Q0 Hilbert's_axioms,_π:0 3 1.0 t
 def task(tmp_path: Path, db: None) -> Task:
     """Return the task of the lab, loaded with its articles, one of them with MathML."""
     lab_of_articles(tmp_path, "W-1")
-    loaded = load_lab(folder=tmp_path, at=NOW, by=None)
+    loaded = load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None)
     assert not loaded.warnings
     return loaded.lab.tasks.select_related("lab").get()
 
@@ -118,7 +119,7 @@ def test_scenario_and_criteria_are_read_shown_to_assessors_and_written(
     (tmp_path / "info.csv").write_text(f"Topic,Scenario,Relevance criteria,Note\n{row}")
     lab = (tmp_path / "lab.toml").read_text()
     (tmp_path / "lab.toml").write_text(lab + 'topic_info = "info.csv"\n')
-    load_lab(folder=tmp_path, at=NOW, by=None, choice=LoadChoice(confirmed=True))
+    load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None, choice=LoadChoice(confirmed=True))
     make_formula_pool(
         task, {"W-1": {"2": [("Duckworth–Lewis_method:1", "Duckworth–Lewis_method")]}}
     )
@@ -139,7 +140,7 @@ def test_scenario_and_criteria_are_read_shown_to_assessors_and_written(
     assert read_topics(written, path="t.xml", formulas=True) == [task.topics.get().record]
     (tmp_path / "topics.txt").write_bytes(written)
     (tmp_path / "lab.toml").write_text(lab)
-    load_lab(folder=tmp_path, at=NOW, by=None, choice=LoadChoice(confirmed=True))
+    load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None, choice=LoadChoice(confirmed=True))
     assert task.topics.get().info["criteria"] == "Any number, but w"
 
 
@@ -147,7 +148,11 @@ def test_formulas_of_ntcir_10_are_judged_without_their_documents_in_every_place(
     tmp_path: Path, db: None, client
 ) -> None:
     lab_of_articles(tmp_path, "W-1", protocol="ntcir-10")
-    task = load_lab(folder=tmp_path, at=NOW, by=None).lab.tasks.select_related("lab").get()
+    task = (
+        load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None)
+        .lab.tasks.select_related("lab")
+        .get()
+    )
     make_formula_pool(task, {"W-1": {"2": [(f"{D}:1", D), (f"{B}:1", B)]}}, settings=ALONE)
     person, second = (AssessorFactory(lab=task.lab).user for _ in range(2))
     assign(person, task.topics.get())
@@ -187,7 +192,7 @@ def test_ntcir_11_scores_the_rank_of_the_one_relevant_formula_and_has_no_pool(
     (tmp_path / "qrels.txt").write_text(f"W-1 0 {B}:1 1\n")
     qrels = 'qrels = [{ name = "known", file = "qrels.txt" }]\n'
     (tmp_path / "lab.toml").write_text(lab + qrels)
-    loaded = load_lab(folder=tmp_path, at=NOW, by=None)
+    loaded = load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None)
     assert not loaded.warnings
     task = loaded.lab.tasks.select_related("lab").get()
     file, team = sent(RUN.encode(), "a.run"), TeamFactory(lab=task.lab)
@@ -204,14 +209,14 @@ def test_ntcir_11_scores_the_rank_of_the_one_relevant_formula_and_has_no_pool(
     (tmp_path / "lab.toml").write_text(
         lab + qrels.replace("known", "more").replace("qrels.txt", "more.txt")
     )
-    [warning] = load_lab(folder=tmp_path, at=NOW, by=None).warnings
+    [warning] = load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None).warnings
     assert "1 topic has none or several relevant items, such as W-1." in warning
 
 
 @pytest.mark.parametrize("slug", [slug for slug in PROTOCOLS if slug.startswith("ntcir")])
 def test_every_preset_of_ntcir_has_its_pages(tmp_path: Path, db: None, client, slug: str) -> None:
     lab_of_articles(tmp_path, "W-1", "W-2", protocol=slug)
-    load_lab(folder=tmp_path, at=NOW, by=None)
+    load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None)
     client.force_login(User.objects.create_superuser("boss"))
 
     for page in ("", "pools/", "pools/plan/", "qrels/", "leaderboard/", "guidelines/", "edit/"):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.protocols.scales import NTCIR
 from arqlab.core.models import Membership, Task
@@ -62,7 +63,7 @@ def task(tmp_path: Path) -> Task:
     """The task as its folder describes it, with one run."""
     (tmp_path / "lab.toml").write_text(LAB)
     (tmp_path / "topics.xml").write_text(TOPICS)
-    lab = load_lab(folder=tmp_path, at=NOW, by=None).lab
+    lab = load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None).lab
     task = Task.objects.select_related("lab").get(lab=lab)
     make_run(TeamFactory(lab=lab), task, {"A.1": ITEMS})
     return task
@@ -234,4 +235,4 @@ def test_a_supplement_is_judged_by_the_scale_of_the_pool(judged, task):
 
 
 def test_the_same_folder_again_changes_nothing(version, task, tmp_path):
-    assert not load_lab(folder=tmp_path, at=NOW, by=None).is_changed
+    assert not load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None).is_changed

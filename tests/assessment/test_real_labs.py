@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqlab.core.models import Lab
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import lab_summary, topic_judgments
@@ -34,13 +35,21 @@ SUMMARIES = {
 @pytest.fixture(scope="module")
 def loaded(request: pytest.FixtureRequest, kept_db: None, shared_data: Path) -> Lab:
     """A real lab, loaded once for all tests that ask for it."""
-    return load_lab(folder=shared_data / request.param, at=timezone.now(), by=None).lab
+    return load_lab(
+        folder=SourceFolder(shared_data / request.param, reads_beside=True),
+        at=timezone.now(),
+        by=None,
+    ).lab
 
 
 @pytest.mark.parametrize("loaded", SUMMARIES, indirect=True)
 def test_a_real_lab_loads_and_loading_it_again_changes_nothing(loaded, shared_data: Path, db):
     assert [line[:4] for line in lab_summary(loaded)] == SUMMARIES[loaded.slug]
-    assert not load_lab(folder=shared_data / loaded.slug, at=timezone.now(), by=None).is_changed
+    assert not load_lab(
+        folder=SourceFolder(shared_data / loaded.slug, reads_beside=True),
+        at=timezone.now(),
+        by=None,
+    ).is_changed
 
 
 @pytest.mark.parametrize("loaded", ["arqmath-3"], indirect=True)

@@ -13,6 +13,7 @@ import pytrec_eval
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqlab.core.models import Task
 from assessment.models import PoolInstance
 from assessment.qrels.services.loading import load_lab
@@ -55,7 +56,7 @@ Labels = Mapping[str, Mapping[str, int]]
 def task(transactional_db: None, tmp_path: Path) -> Task:
     """Return the task of a lab with articles, an organizer and two assessors; it has no topics."""
     lab_of_articles(tmp_path)
-    lab = load_lab(folder=tmp_path, at=NOW, by=None).lab
+    lab = load_lab(folder=SourceFolder(tmp_path), at=NOW, by=None).lab
     OrganizerFactory(lab=lab, user__username="olga")
     for name in ("ada", "bo"):
         AssessorFactory(lab=lab, user__username=name)

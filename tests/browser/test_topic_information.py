@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import read_lab
 from arqlab.core.models import Membership, Task
 from arqlab.core.services.loading import load_lab_file
@@ -83,7 +84,7 @@ def test_who_saves_over_another_users_change_gets_a_message_and_loses_nothing(
 @needs_data
 @pytest.mark.parametrize("task", ["task1", "task2"])
 def test_the_topics_of_a_real_lab_fit_into_the_window(organizing, page, look, task):
-    lab = load_lab_file(read_lab(DATA / "arqmath-3"), by=None)
+    lab = load_lab_file(read_lab(SourceFolder(DATA / "arqmath-3", reads_beside=True)), by=None)
     organizer = organizing.lab.memberships.get(role="organizer").user
     Membership.objects.create(lab=lab, user=organizer, role="organizer")
     page.goto(f"/labs/arqmath-3/tasks/{task}/topics/information/")

@@ -12,6 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.loads import LoadChoice
 from arqlab.core.models import Task, Team, User
 from assessment.models import QrelSet
@@ -74,7 +75,7 @@ def folder(tmp_path: Path, db: None) -> Path:
 @pytest.fixture
 def third(folder: Path) -> Task:
     """Return the task of the loaded lab."""
-    loaded = load_lab(folder=folder, at=NOW, by=None)
+    loaded = load_lab(folder=SourceFolder(folder), at=NOW, by=None)
     assert loaded.warnings == ()
     return loaded.lab.tasks.select_related("lab").get()
 
@@ -105,16 +106,16 @@ def test_runs_with_and_without_texts_are_scored_by_the_ids_of_their_answers(thir
 
 def test_runs_from_before_the_ids_were_loaded_are_joined_and_scored_again(folder):
     (folder / "lab.toml").write_text(LAB.replace('answer_ids = "ids.tsv"\n', ""))
-    loaded = load_lab(folder=folder, at=NOW, by=None)
+    loaded = load_lab(folder=SourceFolder(folder), at=NOW, by=None)
     run = submit(loaded.lab.tasks.select_related("lab").get(), DPRL, DPRL_FILE)
     assert scores(run)["AR"] == 0.0
 
     (folder / "lab.toml").write_text(LAB)
-    loaded = load_lab(folder=folder, at=NOW, by=None)
+    loaded = load_lab(folder=SourceFolder(folder), at=NOW, by=None)
 
     assert (loaded.is_changed, loaded.warnings) == (True, ())
     assert scores(run)["AR"] == 1.0
-    assert not load_lab(folder=folder, at=NOW, by=None).is_changed
+    assert not load_lab(folder=SourceFolder(folder), at=NOW, by=None).is_changed
 
 
 def test_the_upload_page_says_that_texts_may_be_missing(third, client):
@@ -142,7 +143,9 @@ def test_runs_on_the_real_topics_have_the_mean_label_of_their_answers(
     judged = {pair: label for pair, label in labels.items() if pair not in unjudged}
     rows = [f"{one.decode()}\t0\t{answer}\t{label}\n" for (one, answer), label in judged.items()]
     (folder / "qrels.tsv").write_text("".join(rows))
-    task = load_lab(folder=folder, at=NOW, by=None).lab.tasks.select_related("lab").get()
+    task = (
+        load_lab(folder=SourceFolder(folder), at=NOW, by=None).lab.tasks.select_related("lab").get()
+    )
 
     for name in RUNS:
         data = b"".join(b"%s\t1\t1.0\t%s\n" % (one, name.encode()) for one in answered[name])
@@ -159,7 +162,7 @@ def test_runs_on_the_real_topics_have_the_mean_label_of_their_answers(
 def test_corrected_ids_replace_the_earlier_ones(folder, third):
     run = submit(third, DPRL, DPRL_FILE)
     (folder / "ids.tsv").write_text(IDS.replace("A.302\td_5", "A.302\td_2"))
-    load_lab(folder=folder, at=NOW, by=None, choice=LoadChoice(confirmed=True))
+    load_lab(folder=SourceFolder(folder), at=NOW, by=None, choice=LoadChoice(confirmed=True))
 
     assert scores(run)["AR"] == pytest.approx((3 + 1 + 0) / 3)
 
@@ -210,11 +213,11 @@ def test_qrels_whose_answers_join_no_run_are_reported_when_they_are_loaded_and_o
 def test_qrels_that_name_runs_join_when_these_are_submitted(folder: Path):
     (folder / "lab.toml").write_text(LAB.replace('answer_ids = "ids.tsv"\n', ""))
     (folder / "qrels.tsv").write_text("A.301\t0\tSBERT:A.301\t3\nA.302\t0\tSBERT:A.301\t3\n")
-    loaded = load_lab(folder=folder, at=NOW, by=None)
+    loaded = load_lab(folder=SourceFolder(folder), at=NOW, by=None)
     assert "2 of 2 answers join no run, such as SBERT:A.301" in loaded.warnings[0]
 
     submit(loaded.lab.tasks.select_related("lab").get(), DPRL, DPRL_FILE)
 
-    [warning] = load_lab(folder=folder, at=NOW, by=None).warnings
+    [warning] = load_lab(folder=SourceFolder(folder), at=NOW, by=None).warnings
     assert "1 of 2 answers join no run" in warning
     assert QrelSet.objects.count() == 1

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.files import File
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import read_lab
 from arqlab.core.models import Lab, Task
 from arqlab.core.services.loading import load_lab_file
@@ -54,7 +55,7 @@ RUNS = {
 
 def loaded(shared_data: Path, slug: str) -> Lab:
     """Return the loaded lab of a published run."""
-    file = read_lab(shared_data / slug)
+    file = read_lab(SourceFolder(shared_data / slug, reads_beside=True))
     lab = load_lab_file(file, by=None)
     if file.collection:
         load_collection(lab=lab, file=file.collection, at=NOW)

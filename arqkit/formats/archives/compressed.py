@@ -10,6 +10,11 @@ from typing import BinaryIO, Protocol
 
 PIECE = 4 * 1024 * 1024
 GZIP, BZIP2 = b"\x1f\x8b", b"BZh"
+MOST_UNPACKED = 100, 100_000_000
+"""The bytes that a file may unpack to: this multiple of its size, or this number if it is more.
+
+Texts pack to a tenth; a bomb to a thousandth.
+"""
 READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
 """The errors of a truncated or damaged file while it is read."""
 
@@ -27,18 +32,21 @@ class ByteStream(Protocol):
 
 def unpacked_stream(file: BinaryIO) -> ByteStream:
     """Return the decompressed bytes. The first bytes decide, because the name may be wrong."""
+    ratio, least = MOST_UNPACKED
+    most = max(least, ratio * file.seek(0, 2))
+    file.seek(0)
     head = file.read(len(BZIP2))
     file.seek(0)
     if head.startswith(GZIP):
-        return _Packed(gzip.GzipFile(fileobj=file))
-    return _Packed(bz2.BZ2File(file)) if head.startswith(BZIP2) else file
+        return _Packed(gzip.GzipFile(fileobj=file), most)
+    return _Packed(bz2.BZ2File(file), most) if head.startswith(BZIP2) else file
 
 
 class _Packed:
-    """The bytes of a compressed file, and then its fault, if any."""
+    """The bytes of a compressed file, and then its fault, if any: damage, or too many bytes."""
 
-    def __init__(self, file: gzip.GzipFile | bz2.BZ2File) -> None:
-        self._file = file
+    def __init__(self, file: gzip.GzipFile | bz2.BZ2File, most: int) -> None:
+        self._file, self._left = file, most
         self._fault: Exception | None = None
 
     def read(self, size: int = -1, /) -> bytes:
@@ -53,6 +61,10 @@ class _Packed:
                 self._fault = error
                 break
             if not part:
+                break
+            self._left -= len(part)
+            if self._left < 0:
+                self._fault = OSError("a file that unpacks to far more bytes than a text does")
                 break
             parts.append(part)
             size = max(size - len(part), 0) if size > 0 else -1

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from arqkit.extras import needs_extra
 from arqkit.formats.archives.compressed import READ_ERRORS, ByteStream, unpacked_stream
+from arqkit.formats.archives.unpacking import opened_7z
 from arqkit.records import FileRefusedError
 
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
@@ -72,9 +72,6 @@ def utf8_stream(file: ByteStream) -> ByteStream:
     return begun if is_utf8 else codecs.EncodedFile(begun, "utf-8", name, "replace")
 
 
-if TYPE_CHECKING:
-    from py7zr import SevenZipFile
-
 DUMP_FILES: Mapping[str, str] = {
     "posts": "Posts.xml",
     "comments": "Comments.xml",
@@ -127,7 +124,7 @@ def dump_files(path: Path) -> dict[str, Path]:
             if first
         }
     if path.suffix.lower() == ".7z":
-        with _archive(path) as archive:
+        with opened_7z(path) as archive:
             return {kind: path for kind in DUMP_FILES if _member(archive.getnames(), kind, path)}
     kind = kind_of(path)
     return {kind: path} if kind and path.is_file() else {}
@@ -179,24 +176,6 @@ def _in_folder(path: Path, kind: str) -> Path:
     return file
 
 
-@contextmanager
-def _archive(path: Path) -> Iterator["SevenZipFile"]:
-    # Imported here, because its codecs cost time and memory, and few dumps need them.
-    with needs_extra("archives"):
-        from py7zr import SevenZipFile
-        from py7zr.exceptions import PasswordRequired
-
-    try:
-        with SevenZipFile(path) as archive:
-            yield archive
-    except FileRefusedError:
-        raise
-    except Exception as error:  # each codec has its own errors
-        actual = "an archive with a password" if isinstance(error, PasswordRequired) else str(error)
-        actual, todo = actual or "a damaged archive", "Create it again, without a password."
-        raise FileRefusedError.of(path.name, actual, "a complete 7z archive", todo) from error
-
-
 def _unpack(path: Path, kind: str, folder: Path) -> tuple[Path, OSError | None]:
     """Unpack the member of a kind, and return its path and the fault that ended it early, if any.
 
@@ -204,7 +183,7 @@ def _unpack(path: Path, kind: str, folder: Path) -> tuple[Path, OSError | None]:
     """
     member = None
     try:
-        with _archive(path) as archive:
+        with opened_7z(path) as archive:
             member = _member(archive.getnames(), kind, path)
             if member is None:
                 actual = f"an archive with {', '.join(archive.getnames()[:5]) or 'nothing'}"

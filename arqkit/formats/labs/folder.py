@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.tables import CollectionFile as CollectionFile
 from arqkit.formats.labs.tables import (
     LabTable,
@@ -246,9 +247,9 @@ class _Head(NamedTuple):
     dates: LabDates = LabDates()
 
 
-def read_lab(folder: Path) -> LabFile:
+def read_lab(folder: SourceFolder) -> LabFile:
     """Return the lab in a folder. Raise FileRefusedError with every problem of all its files."""
-    mistakes = Mistakes(folder / "lab.toml")
+    mistakes = Mistakes(folder)
     root = mistakes.read_root()
     table = root.table("collection", required=False)
     collection = None if table is None else read_collection_table(table)
@@ -327,7 +328,7 @@ def _threads(table: LabTable, topics: list[TopicRecord]) -> dict[str, str]:
     if file is None:
         return {}
     try:
-        return threads_of([topic.query_id for topic in topics], read_topic_threads(file))
+        return threads_of([topic.query_id for topic in topics], read_topic_threads(file.path))
     except FileRefusedError as error:
         table.add_those_of(error.problems)
         return {}
@@ -359,7 +360,7 @@ def _qrels(
     frame = table.content(file, partial(read_qrels, scale=scale, topics=topics))
     if file is None or frame is None or name is None:
         return None
-    return QrelsFile(name, file, frame, items, scale or known.labels, relevant_from)
+    return QrelsFile(name, file.path, frame, items, scale or known.labels, relevant_from)
 
 
 def _overrides(table: LabTable) -> dict[str, object]:

@@ -4,7 +4,6 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from difflib import get_close_matches
@@ -13,8 +12,10 @@ from math import inf
 from pathlib import Path
 from typing import Final, TypeVar, overload
 
+from arqkit.formats.archives.folders import MISSING, SourceFolder, SourcePath, refuse_path
 from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
+from arqkit.formats.nested import toml_values
 from arqkit.formats.source_text import source_text
 from arqkit.protocols.presets import truth
 from arqkit.records import FileRefusedError, Problem
@@ -85,17 +86,25 @@ _REQUIRED: Final = object()
 class Mistakes:
     """The problems of a lab.toml and of the files that it names."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, folder: SourceFolder) -> None:
+        self.folder = folder
+        self.path = folder.root / "lab.toml"
         self.problems: list[Problem] = []
         self._lines = TomlLines("")
 
     def read_root(self) -> "LabTable":
         """Return the root table. Raise FileRefusedError if the file is not valid TOML."""
         try:
-            text = source_text(self.path.read_bytes(), path=str(self.path))
+            file = self.folder / self.path.name
+        except FileRefusedError as refused:
+            actual, expected = refused.problems[0].found, "a lab.toml in the lab's folder"
+            todo = "Name the lab's folder."
+            raise FileRefusedError.of(str(self.path), actual, expected, todo) from refused
+        try:
+            text = source_text(file.content(), path=str(self.path))
+            values = toml_values(text)
             self._lines = TomlLines(text)
-            return LabTable(self, (), tomllib.loads(text))
+            return LabTable(self, (), values)
         except OSError as error:
             line, actual = None, f"no readable file ({error.strerror})"
             expected, todo = "a lab.toml in the lab's folder", "Name the lab's folder."
@@ -163,33 +172,44 @@ class LabTable:
         """Return a text of at most `most` characters."""
         return self.take(key, partial(some_text, most=most))
 
-    def file(self, key: str, *, required: bool = True, may_be_folder: bool = False) -> Path | None:
-        """Return the path of an existing file, or perhaps folder, relative to the lab.toml."""
-        what = "file or folder" if may_be_folder else "file"
+    def file(
+        self, key: str, *, required: bool = True, may_be_folder: bool = False
+    ) -> SourcePath | None:
+        """Return an existing file, or perhaps folder, by its path relative to the lab.toml.
+
+        None with a problem for others, and for those that the lab's folder does not let read.
+        """
         name = self.take(key, some_text) if required else self.take(key, some_text, None)
         if name is None:
             return None
-        path = self._mistakes.path.parent / name
-        # A name that the system does not accept, such as one of 5,000 characters, raises OSError.
-        with suppress(OSError):
-            if path.is_file() or (may_be_folder and path.is_dir()):
-                return path
-        actual = f"{key} = {name[:80]!r}, which is not a {what}"
-        self.mistake(key, actual, f"the path of a {what}", "Correct the path.")
+        what = "file or folder" if may_be_folder else "file"
+        folder = self._mistakes.folder
+        try:
+            file = folder / name
+            if file.is_folder and may_be_folder:
+                folder.folder(name).files()  # a link in it may lead outside
+            elif file.is_folder:
+                refuse_path(name, MISSING, "a file", "Correct the path.")
+            return file
+        except FileRefusedError as refused:
+            [problem] = refused.problems
+            actual = problem.found if problem.found != MISSING else f"not a {what}"
+            actual = f"{key} = {name[:80]!r}, which is {actual}"
+            self.mistake(key, actual, f"the path of a {what}", problem.todo)
         return None
 
-    def content(self, file: Path | None, read: Callable[..., T]) -> T | None:
+    def content(self, file: SourcePath | None, read: Callable[..., T]) -> T | None:
         """Return the result of `read(data, path=...)`, or None with all problems of the file."""
         if file is None:
             return None
         try:
-            return read(file.read_bytes(), path=str(file))
+            return read(file.content(), path=str(self._mistakes.path.parent / file.name))
         except FileRefusedError as error:
             self._mistakes.add_those_of(error.problems)
         except OSError as error:
             actual = f"an unreadable file ({error.strerror})"
             todo = "Check the permissions of the file."
-            problem = Problem(str(file), None, actual, "a readable file", todo)
+            problem = Problem(file.name, None, actual, "a readable file", todo)
             self._mistakes.add_those_of((problem,))
         return None
 
@@ -308,9 +328,9 @@ def read_collection_table(table: LabTable) -> CollectionFile | None:
     slug, complete = table.take("slug", slug_text), table.take("complete", truth, True)
     licence = table.text("licence", most=60) if "licence" in table else ""
     named = {kind: table.file(kind, required=False) for kind in DUMP_FILES}
-    files = _dump(table) | {kind: file for kind, file in named.items() if file is not None}
+    files = _dump(table) | {kind: file.path for kind, file in named.items() if file is not None}
     if documents := table.file("documents", required=False, may_be_folder=True):
-        files["documents"] = documents
+        files["documents"] = documents.path
     indexes = table.table("formulas", required=False)
     formulas = {} if indexes is None else _indexes(indexes)
     window = _window(table)
@@ -325,7 +345,7 @@ def _dump(table: LabTable) -> dict[str, Path]:
     if dump is None:
         return {}
     try:
-        files = dump_files(dump)
+        files = dump_files(dump.path)
     except FileRefusedError as error:
         table.add_those_of(error.problems)
         return {}
@@ -341,7 +361,7 @@ def _indexes(table: LabTable) -> dict[str, Path]:
     named = [name for name in REPRESENTATIONS if name in table]
     paths = {name: table.file(name, may_be_folder=True) for name in named}
     table.close(*REPRESENTATIONS)
-    return {name: path for name, path in paths.items() if path is not None}
+    return {name: file.path for name, file in paths.items() if file is not None}
 
 
 def _window(table: LabTable) -> Window:

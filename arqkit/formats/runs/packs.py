@@ -19,7 +19,9 @@ import polars as pl
 
 import arqkit
 from arqkit.data_files import data_beside
+from arqkit.formats.archives.unpacking import opened_zip
 from arqkit.formats.archives.uploads import Unpacked, unpack
+from arqkit.formats.nested import json_values
 from arqkit.formats.runs.formats import taken_formats
 from arqkit.formats.runs.report import RunRules
 from arqkit.formats.tables import zip_chunks
@@ -163,8 +165,8 @@ def read_pack(path: Path) -> TaskPack:
     """Read the file of a pack. Raise FileRefusedError, and OSError if it cannot be opened."""
     with path.open("rb") as file:
         try:
-            with zipfile.ZipFile(file) as archive:
-                settings = json.loads(archive.read(_SETTINGS))
+            with opened_zip(file, path.name) as archive:
+                settings = json_values(archive.read(_SETTINGS))
                 if settings["pack"] == PACK_VERSION:
                     return _pack_of(settings, archive)
         except _DAMAGE as error:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
+from arqkit.formats.nested import json_values
 from arqkit.formats.source_text import FileKind, column_of, csv_rows, source_text
 from arqkit.formats.tables import exact_table
 from arqkit.records import FileProblems, FileRefusedError, Problem
@@ -73,12 +74,9 @@ def _json_rows(text: str, problems: FileProblems) -> dict[str, InfoRow]:
     repeated: list[str] = []
     rows: dict[str, InfoRow] = {}
     try:
-        topics = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, repeated))
+        topics = json_values(text, pairs=lambda pairs: _object(pairs, repeated))
     except json.JSONDecodeError as error:
         problems.add(error.lineno, f"invalid JSON ({error.msg})", expected, todo)
-        return rows
-    except RecursionError:
-        problems.add(None, "too deeply nested JSON", expected, todo)
         return rows
     for name in repeated:
         problems.add(None, f"the name {name} twice", "each name once", "Remove one of the two.")

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.loads import LoadChoice, cause_lines
 from arqkit.records import FileRefusedError
 from arqlab.core.errors import UnconfirmedLoadError, UserError
@@ -85,6 +86,11 @@ class LabCommand(BaseCommand):
             return super().execute(*args, **options)
         except UserError as refused:
             raise CommandError(refused.message) from refused
+
+    def list_beside(self, folder: SourceFolder) -> None:
+        """Print the files that were read outside of a folder."""
+        for path in folder.beside:
+            self.stdout.write(f"Read beside the folder: {path}")
 
     def require_yes(self, *, yes: bool, options: str = "--yes") -> None:
         """Ask whether to go on, or raise `CommandError`; `options` are those that answer yes."""

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.loads import LoadChoice
 from arqlab.core.management.labcommand import LoadCommand, switch
 from arqlab.core.models import Lab, Membership
@@ -43,7 +44,8 @@ class Command(LoadCommand):
         organizer = person_named(options["organizer"]) if options["organizer"] else None
         if organizer and organizer.email and not has_verified_address(organizer):
             confirm_address(user=organizer)  # the command line is trusted
-        load = partial(load_lab, folder=options["folder"], by=organizer)
+        folder = SourceFolder(options["folder"], reads_beside=True)
+        load = partial(load_lab, folder=folder, by=organizer)
         load = partial(load, also=load_judging_rules, at=timezone.now())
         if options["keep_edits"] or options["yes"]:
             options["keeps_edits"] = bool(options["keep_edits"])
@@ -57,6 +59,7 @@ class Command(LoadCommand):
         if organizer:
             grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
         self._print(loaded.lab, is_changed=loaded.is_changed)
+        self.list_beside(folder)
         for warning in loaded.warnings:
             self.stderr.write(self.style.WARNING(f"Warning: {warning}"))
 

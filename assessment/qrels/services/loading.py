@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from django.db import transaction
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import LabFile, QrelsFile, TaskFile, read_lab
 from arqkit.loads import NO_CHOICE, LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError, Problem
@@ -40,7 +40,7 @@ class LoadedLab:
 
 def load_lab(
     *,
-    folder: Path,
+    folder: SourceFolder,
     at: datetime,
     by: User | None,
     progress: Progress | None = None,

@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management import CommandError
 from django.utils import timezone
 
-from arqkit.formats.labs.packed import unpack_file
+from arqkit.formats.archives.folders import SourceFolder
+from arqkit.formats.labs.packed import place_file
 from arqkit.loads import cause_lines
 from arqkit.records import FileRefusedError
 from arqlab.core.management.labcommand import BY, TASK, LabCommand
@@ -33,11 +34,13 @@ class Command(LabCommand):
             raise CommandError(f"{folder} does not exist. Give the path of a folder or an archive.")
         try:
             with TemporaryDirectory() as unpacked:
+                source = SourceFolder(folder, reads_beside=True)
                 if folder.is_file():
-                    unpack_file(folder, Path(unpacked))
-                    folder = Path(unpacked)
-                lines = load_runs(task=task, folder=folder, by=by, at=timezone.now())
+                    source = SourceFolder(Path(unpacked))
+                    place_file(folder, source.root)
+                lines = load_runs(task=task, folder=source, by=by, at=timezone.now())
         except FileRefusedError as refused:
             text = "\n".join(cause_lines(refused.problems))
             raise CommandError(f"Nothing was loaded.\n{text}") from refused
         self.stdout.write("\n".join(lines))
+        self.list_beside(source)

@@ -12,6 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.formulas.index import read_index
 from arqkit.formats.labs.folder import read_lab
 from arqkit.formats.qrels.read import read_qrels
@@ -35,7 +36,7 @@ def labs(kept_db: None, shared_data: Path) -> dict[str, Lab]:
     """Load the real labs with the posts of their collection, whose formulas nobody judges here."""
     loaded = {}
     for name in LABS:
-        file = read_lab(shared_data / name)
+        file = read_lab(SourceFolder(shared_data / name, reads_beside=True))
         loaded[name] = load_lab_file(file, by=None)
         assert file.collection is not None
         posts = replace(file.collection, formulas={})

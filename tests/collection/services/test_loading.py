@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import read_lab
 from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
@@ -197,7 +198,7 @@ def test_nothing_is_left_after_a_rolled_back_load(lab: Lab, tmp_path: Path) -> N
 
 
 def test_the_real_sample_loads(lab: Lab, shared_data: Path) -> None:
-    file = read_lab(shared_data / "arqmath-1").collection
+    file = read_lab(SourceFolder(shared_data / "arqmath-1", reads_beside=True)).collection
     loaded = load_collection(lab=lab, file=file, at=NOW)
     kinds = [loaded.posts.filter(kind=kind).count() for kind in ("question", "answer")]
     assert (kinds, posts_frame(lab).height) == ([2769, 3395], 6164)

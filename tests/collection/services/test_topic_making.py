@@ -2,6 +2,7 @@
 
 import pytest
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import read_lab
 from arqkit.formats.topics.chosen_questions import read_chosen
 from arqkit.formats.topics.information import read_topic_info
@@ -44,7 +45,7 @@ def written(made, folder):
     (folder / "lab.toml").write_text(LAB)
     for name, data in made.files.items():
         (folder / name).write_bytes(data)
-    return read_lab(folder).tasks
+    return read_lab(SourceFolder(folder)).tasks
 
 
 def test_the_files_can_be_loaded_as_a_lab_with_two_tasks(tmp_path):

@@ -9,6 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 from django.utils import timezone
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import read_lab
 from arqkit.loads import LoadChoice
 from arqlab.core.models import Lab, Task
@@ -199,7 +200,7 @@ def test_an_organizer_of_both_labs_sees_a_thread_that_both_closed(client_of):
 
 
 def test_a_topic_that_gets_another_thread_opens_none_that_was_closed_before(client_of, tmp_path):
-    lab = load_lab_file(read_lab(write_lab(tmp_path)), by=None)
+    lab = load_lab_file(read_lab(SourceFolder(write_lab(tmp_path))), by=None)
     make_scene("open")
     LabCollection.objects.create(lab=lab, collection=Collection.objects.get())
     (tmp_path / "f.tsv").write_text(
@@ -207,7 +208,7 @@ def test_a_topic_that_gets_another_thread_opens_none_that_was_closed_before(clie
     )
     file = tmp_path / "lab.toml"
     file.write_text(file.read_text() + 'topic_formulas = "f.tsv"\n')
-    load_lab_file(read_lab(tmp_path), by=None, choice=LoadChoice(confirmed=True))
+    load_lab_file(read_lab(SourceFolder(tmp_path)), by=None, choice=LoadChoice(confirmed=True))
 
     assert lab.tasks.get().topics.get(query_id="A.1").thread_id == "1"
     organizer = client_of(OrganizerFactory(lab=lab).user)

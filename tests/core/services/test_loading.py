@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import read_lab
 from arqkit.loads import LoadChoice
 from arqlab.core.errors import UnconfirmedLoadError, UserError
@@ -43,7 +44,9 @@ def write(folder: Path, *, numbers=(1, 2), lab=LAB, formula=FORMULA) -> Path:
 
 
 def load(folder: Path, by=None, **choice) -> Lab:
-    return load_lab_file(read_lab(folder), by=by, choice=LoadChoice(**choice))
+    return load_lab_file(
+        read_lab(SourceFolder(folder, reads_beside=True)), by=by, choice=LoadChoice(**choice)
+    )
 
 
 @pytest.mark.django_db

@@ -20,7 +20,9 @@ from django.test import override_settings
 from django.utils import timezone
 from lxml import html
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.tables import frame_text
+from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, User
 from arqlab.core.services.jobs import run_next_job
@@ -170,8 +172,8 @@ def test_an_archive_cannot_name_a_file_outside_of_it(whole_lab, unpacked, db, tm
     rows[0]["file"] = "../../../own.txt"
     uploads.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
-    with pytest.raises(UserError, match="which is outside of it"):
-        TableReader(tables=tables, files=tables.parent / "files").read()
+    with pytest.raises(FileRefusedError, match="a path that leaves its folder"):
+        TableReader(data=SourceFolder(tables.parent)).read()
     assert own.read_text() == "a secret"
 
 
@@ -198,7 +200,7 @@ def test_an_archive_of_a_newer_version_or_of_a_lab_that_is_here_is_refused(unpac
     known["core.lab"] |= {"motto": "Char"}
     (tables / "columns.json").write_text(json.dumps(known))
 
-    reader = TableReader(tables=tables, files=tables.parent / "files")
+    reader = TableReader(data=SourceFolder(tables.parent))
     with pytest.raises(UserError, match="columns that this version of ArqLab does not know: motto"):
         reader.read()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import read_lab
 from arqkit.formats.labs.tables import CollectionFile
 from arqkit.records import FileRefusedError, Problem
@@ -29,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 def collection_of(folder: Path, text: str) -> CollectionFile | None:
     (folder / "lab.toml").write_text(HEAD + text + TASK)
-    return read_lab(folder).collection
+    return read_lab(SourceFolder(folder)).collection
 
 
 def mistakes(folder: Path, text: str) -> list[tuple[int | None, str]]:
@@ -165,7 +166,7 @@ def test_an_unknown_key_is_reported_with_the_nearest_known(folder, text, near):
 
 @needs_data
 def test_the_real_collection_is_a_sample_with_two_indexes():
-    collection = read_lab(DATA / "arqmath-1").collection
+    collection = read_lab(SourceFolder(DATA / "arqmath-1", reads_beside=True)).collection
 
     assert (collection.slug, collection.complete, list(collection.formulas)) == (
         "mse-sample",

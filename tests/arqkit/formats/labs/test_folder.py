@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from arqkit.formats.archives.folders import SourceFolder, SourcePath
 from arqkit.formats.labs.folder import LabFile, read_lab
 from arqkit.measures.names import parse_measures
 from arqkit.protocols.scales import ARQMATH, NTCIR
@@ -30,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 def lab_of(folder: Path, text: str) -> LabFile:
     (folder / "lab.toml").write_text(text)
-    return read_lab(folder)
+    return read_lab(SourceFolder(folder))
 
 
 def mistakes(folder: Path, text: str) -> list[tuple[str, int | None, str]]:
@@ -288,7 +289,7 @@ def test_what_is_wrong_with_the_toml_is_reported_with_its_line(folder, text, lin
 
 def test_a_folder_without_lab_toml_is_reported(tmp_path):
     with pytest.raises(FileRefusedError, match="Name the lab's folder"):
-        read_lab(tmp_path)
+        read_lab(SourceFolder(tmp_path))
 
 
 def test_nothing_is_given_where_anything_is_wrong(folder):
@@ -309,7 +310,7 @@ def test_nothing_is_given_where_anything_is_wrong(folder):
     ],
 )
 def test_every_real_lab_loads_as_it_is(slug, tasks, qrels):
-    lab = read_lab(DATA / slug)
+    lab = read_lab(SourceFolder(DATA / slug, reads_beside=True))
 
     assert (lab.slug, [task.slug for task in lab.tasks]) == (slug, tasks)
     assert [one.name for task in lab.tasks for one in task.qrels] == qrels
@@ -318,7 +319,7 @@ def test_every_real_lab_loads_as_it_is(slug, tasks, qrels):
 
 @needs_data
 def test_the_real_ntcir_lab_counts_relevant_from_three():
-    (qrels,) = read_lab(DATA / "ntcir-12-wfb").tasks[0].qrels
+    (qrels,) = read_lab(SourceFolder(DATA / "ntcir-12-wfb", reads_beside=True)).tasks[0].qrels
 
     assert (qrels.labels, qrels.relevant_from, qrels.items) == (NTCIR, 3, ItemKind.FORMULA_IDS)
 
@@ -335,20 +336,20 @@ def test_qrels_are_read_though_their_name_is_wrong(folder):
 def test_a_name_that_no_system_takes_is_no_file(folder):
     text = HEAD + TASK.replace("topics.xml", "t" * 5000)
 
-    assert "which is not a file" in mistakes(folder, text)[0][2]
+    assert "which is a path of 5,000 characters" in mistakes(folder, text)[0][2]
 
 
 def test_a_file_that_may_not_be_read_is_named(folder, monkeypatch):
-    def denied(path: Path) -> bytes:
+    def denied(path: SourcePath) -> bytes:
         raise PermissionError(13, "Permission denied")
 
     (folder / "lab.toml").write_text(HEAD + TASK)
-    read = Path.read_bytes
+    read = SourcePath.content
     monkeypatch.setattr(
-        Path, "read_bytes", lambda path: (denied if path.suffix == ".xml" else read)(path)
+        SourcePath, "content", lambda it: (denied if it.path.suffix == ".xml" else read)(it)
     )
     with pytest.raises(FileRefusedError, match=r"an unreadable file \(Permission denied\)"):
-        read_lab(folder)
+        read_lab(SourceFolder(folder))
 
 
 def test_a_topic_knows_the_question_that_it_was_made_of(folder):

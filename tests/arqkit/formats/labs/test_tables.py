@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.tables import LabTable, Mistakes, closing_time, opening_time, slug_text
 from arqkit.records import FileRefusedError
 
@@ -15,7 +16,7 @@ def table_of(tmp_path):
     def read(text: str) -> tuple[LabTable, Mistakes]:
         path = tmp_path / "lab.toml"
         path.write_text(text)
-        mistakes = Mistakes(path)
+        mistakes = Mistakes(SourceFolder(path.parent))
         return mistakes.read_root(), mistakes
 
     return read

@@ -133,4 +133,4 @@ def test_csv_that_is_unreadable_from_a_line_on_is_reported(data):
 
 
 def test_json_nested_very_deeply_is_reported():
-    assert problems(b'{"a":' * 100_000)[0][1] == "too deeply nested JSON"
+    assert "levels of tables and lists" in problems(b'{"a":' * 100_000)[0][1]

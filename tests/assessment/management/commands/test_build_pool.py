@@ -13,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from arqkit.formats.archives.folders import SourceFolder
 from arqkit.protocols.presets import PROTOCOLS
 from arqkit.records import TaskKind
 from assessment.models import Pool
@@ -72,7 +73,11 @@ def union_of_tops(folder: Path, depths: dict[str, int]) -> dict[str, set[str]]:
 @pytest.fixture
 def real_lab(shared_data: Path) -> Path:
     """Submit the runs of PSU and MathDowsers to ARQMath-1 by the command; return their folder."""
-    load_lab(folder=shared_data / "arqmath-1", at=timezone.now(), by=None)
+    load_lab(
+        folder=SourceFolder(shared_data / "arqmath-1", reads_beside=True),
+        at=timezone.now(),
+        by=None,
+    )
     folder = shared_data / "arqmath-1" / "runs" / "task1"
     for team, files in (("PSU", PSU), ("MathDowsers", MATHDOWSERS)):
         for file in files.values():
