@@ -376,6 +376,7 @@ OPENERS = {
     "arqkit/measures/contextual.py": "a folder of the server",
     "arqkit/parts.py": "files of the server",
     "arqkit/retrieval/": "indexes of the server",
+    "arqkit/streams.py": "the null device",
     "arqkit/texts/maths/": "scripts of the package",
     "arqlab/": "files of the server: settings, caches, storages, guides",
     "collection/management/commands/": "files that the operator names",
@@ -391,6 +392,7 @@ OPENERS = {
     "desk/services/doctor.py": "folders of the server",
     "desk/services/lab_archives.py": "an archive that is written",
     "desk/services/load_files.py": "the folder of unfinished uploads",
+    "desk/services/upgrading.py": "the database of the server",
     "desk/services/static_site.py": "style sheets of the server",
 }
 """The modules that open files by themselves, and why. What came from outside is opened by a

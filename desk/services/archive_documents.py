@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 from arqkit.formats.tables import exact_table, frame_text
 from arqlab.core.models import Lab, Membership, Role, Task
 from arqlab.core.permissions import tasks_visible_to
+from assessment.guidelines.services.rendering import clean_guideline
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import mapping_parts, newest_map
 from desk.services.exports import lab_exports, official_table, task_exports
@@ -27,7 +28,9 @@ from evaluation.services.certificates import (
     opened_certification,
 )
 
-PUBLISHED = {"pool.tsv", "pool.json", "guidelines.html", "guidelines.json", "topic-info.csv"}
+GUIDELINES = "guidelines.html"
+"""The file that strangers open in a browser, and that is sanitized for them as on its page."""
+PUBLISHED = {"pool.tsv", "pool.json", GUIDELINES, "guidelines.json", "topic-info.csv"}
 """The organizers' files of a task that are published with its leaderboard."""
 CERTIFICATE = {
     "teams": "the scores of runs without the judgments that only their team contributed",
@@ -105,7 +108,10 @@ def _released(task: Task) -> Iterator[Document]:
         names |= PUBLISHED
     for export in task_exports(task, organizes=True):
         if export.name in names and not export.name.endswith(".zip"):
-            yield Document(f"{task.slug}/{export.name}", export.contents, export.chunks(task))
+            chunks = export.chunks(task)
+            if export.name == GUIDELINES:
+                chunks = [clean_guideline(b"".join(chunks).decode()).encode()]
+            yield Document(f"{task.slug}/{export.name}", export.contents, chunks)
     if access.leaderboard:
         for name, content in ir_dataset_files(task):
             contents = "The definition of the topics and qrels in this folder for ir_datasets."
@@ -143,11 +149,7 @@ def _runs(task: Task, **only: object) -> Iterator[Document]:
 
 def _task_table(task: Task, known: Container[str]) -> dict[str, Any]:
     """Return a task in lab.toml, with those of its files that the archive has."""
-    files = {
-        "topics": "topics.xml",
-        "topic_info": "topic-info.csv",
-        "guidelines": "guidelines.html",
-    }
+    files = {"topics": "topics.xml", "topic_info": "topic-info.csv", "guidelines": GUIDELINES}
     dates = {name: getattr(task, field) for name, field in DATES.items()}
     qrels = {
         f"{task.slug}/qrels.{version.name}.tsv": version

@@ -75,9 +75,14 @@ def show_guideline(
     return ShownGuideline(html, is_text_new, examples, cases[::-1])
 
 
+def clean_guideline(text: str) -> str:
+    """Return guidelines as HTML that is safe to open, with their formulas in LaTeX."""
+    return clean_post(text, prefix="guideline").html
+
+
 def guideline_html(text: str) -> SafeHtml:
     """Return guidelines as HTML, sanitized and typeset like posts, with headings from h3."""
-    read = read_text(clean_post(text, prefix="guideline").html)
+    read = read_text(clean_guideline(text))
     return compose(read, formulas=typeset_formulas(keys_of([read])), top=3)
 
 
@@ -89,7 +94,7 @@ def changed_html(before: str, after: str) -> SafeHtml | None:
         bare = re.sub("[\ue000\ue001]", "", text)
         return _FORMULA.sub(
             lambda match: _WORD.format(formulas.setdefault(match[1], len(formulas))),
-            clean_post(bare, prefix="guideline").html,
+            clean_guideline(bare),
         )
 
     old, new = without_formulas(before), without_formulas(after)

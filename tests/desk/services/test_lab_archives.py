@@ -26,6 +26,7 @@ from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, User
 from arqlab.core.services.jobs import run_next_job
+from assessment.guidelines.services.versions import write_guideline
 from assessment.models import DuplicatePosts, Judgment, QrelSet
 from collection.models import Author, Collection, Comment, Post, PostLink, Tag, VisualMap
 from desk.services.archive_tables import LEFT_OUT, TableReader, lab_models, models_of_apps
@@ -234,6 +235,19 @@ def test_a_published_archive_has_what_is_released_and_nobody_s_name(whole_lab, d
     call_command("load_lab", tmp_path / "demo/data", stdout=StringIO(), stderr=StringIO())
 
     assert {version.task.slug for version in QrelSet.objects.all()} == released
+
+
+def test_published_guidelines_are_sanitized_as_on_the_page(whole_lab, db, tmp_path):
+    hostile = '<h2>Rate $x^2$</h2><script>alert(1)</script><img src="x" onerror="alert(2)">'
+    [task] = [task for task in whole_lab.tasks.all() if released_leaderboard(task)][:1]
+    write_guideline(task=task, text=hostile, at=timezone.now(), by=None)
+
+    archive = archive_lab(whole_lab, path=tmp_path / "lab.zip", published=True)
+
+    text = contents(archive.path)[f"demo/data/{task.slug}/guidelines.html"].decode()
+    assert "script" not in text
+    assert "onerror" not in text
+    assert "x^2" in text
 
 
 def test_both_archives_have_the_certificate_of_the_page(whole_lab, archived, db, tmp_path):
