@@ -148,6 +148,11 @@ class Run(Publication):
     is_primary = models.BooleanField(default=False)
     is_manual = models.BooleanField(default=False)
     is_baseline = models.BooleanField(default=False)
+    is_control = models.BooleanField(
+        default=False,
+        help_text="A control, such as a random order: scored, and in a pool only if organizers "
+        "choose how.",
+    )
     is_post_hoc = models.BooleanField(
         default=False,
         editable=False,
