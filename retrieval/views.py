@@ -1,5 +1,6 @@
 """The pages of the organizers' own systems: their baselines, and the search with them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -9,7 +10,8 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from arqkit.records import TaskKind
-from arqkit.texts.posts.text import text_formulas
+from arqkit.texts.posts.text import TextFormula
+from arqkit.texts.posts.typed import typed_pieces
 from arqlab.core.models import Job, Lab, Task
 from arqlab.core.permissions import (
     looked_up_lab_or_404,
@@ -20,9 +22,10 @@ from arqlab.core.permissions import (
 )
 from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import refused
+from arqlab.web.cells import COUNT, ID, SCORE
 from arqlab.web.jobs import news
 from arqlab.web.lists import SearchForm
-from arqlab.web.pages import LAB, Pages
+from arqlab.web.pages import LAB, ROWS, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
 from retrieval.selectors import Sources
 from retrieval.services.baselines import order_of_combination
@@ -31,8 +34,8 @@ from retrieval.services.searching import (
     HITS,
     IN_PANE,
     KIND,
+    Side,
     order_indexes,
-    query_html,
     search_all,
     searched_task,
 )
@@ -108,17 +111,26 @@ def run_combine(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "retrieval/run_combine.html", {"form": form})
 
 
-@pages.read("systems/", "system-search", access=looked_up_lab_or_404, section="search")
+@pages.read(
+    "systems/",
+    "system-search",
+    access=looked_up_lab_or_404,
+    section="search",
+    api=ROWS,
+    query={"q": "Words and formulas, as on the page."},
+)
 def system_search(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show what the systems find for words and formulas, side by side.
 
     With `pane=1`, return only the form and the results, for the judging page; `preview=1` returns
-    only the typeset formulas of the query.
+    only what is read of the query, with its formulas typeset.
     """
     form = SearchForm(request.GET)
     text = form.text
-    formulas = [formula.latex for formula in text_formulas(query_html(text))]
-    context: dict[str, Any] = {"form": form, "q": text, "formulas": formulas, "seen": ""}
+    pieces = typed_pieces(text)
+    context: dict[str, Any] = {"form": form, "q": text, "pieces": pieces, "seen": ""}
+    context["formulas"] = [piece.latex for piece in pieces if not isinstance(piece, str)]
+    sides: list[Side] = []
     if request.GET.get("preview"):
         return answer(request, "retrieval/_preview.html", context)
     context["in_pane"] = request.GET.get("pane") == "1"
@@ -133,7 +145,7 @@ def system_search(request: HttpRequest, lab: Lab) -> HttpResponse:
             context["lacking"] = [side for side in sides if side.lacks]
             context["has_missing"] = any(side.can_build for side in sides)
     name = "_systems" if context["in_pane"] else "system_search"
-    return news(request, f"retrieval/{name}.html", context)
+    return news(request, f"retrieval/{name}.html", context, *_search_tables(sides, pieces))
 
 
 @pages.action("systems/indexes/", "index-build", section="search")
@@ -143,6 +155,39 @@ def index_build(request: HttpRequest, lab: Lab) -> HttpResponse:
         queue_job(order_indexes(task=task, at=timezone.now(), by=signed_in(request)))
         messages.success(request, "The indexes are being built.")
     return redirect("retrieval:system-search", lab.slug)
+
+
+def _search_tables(sides: Iterable[Side], pieces: Iterable[str | TextFormula]) -> list[Table]:
+    """Return the results of systems for programs, what was read, and why a system has none."""
+    ranked = [
+        (side.key, rank, result)
+        for side in sides
+        for rank, result in enumerate(side.found, start=1)
+    ]
+    read = [
+        ("text", piece) if isinstance(piece, str) else ("formula", piece.latex) for piece in pieces
+    ]
+    return [
+        Table(
+            "results",
+            [
+                Column("System", "0", ID),
+                Column("Rank", "1", COUNT),
+                Column("Post", "2.post.post_id", ID),
+                Column("Type", "2.post.kind"),
+                Column("Score", "2.score", SCORE),
+                Column("Formula", "2.formula_id", ID),
+                Column("LaTeX", "2.latex"),
+            ],
+            ranked,
+        ),
+        Table("query", [Column("Read as", "0"), Column("Text", "1")], read),
+        Table(
+            "unanswered",
+            [Column("System", "key", ID), Column("Reason", "lacks")],
+            [side for side in sides if side.lacks],
+        ),
+    ]
 
 
 def _jobs(offers: list[Offer]) -> list[Job]:

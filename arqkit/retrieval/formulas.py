@@ -5,6 +5,7 @@ the query's. They are ranked by a weighted sum of the alignment scores of both t
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from arqkit.retrieval.alignment import Ints, Nodes, Reals
 from arqkit.retrieval.forest import NO_TREE, Forest, ForestPart
 from arqkit.retrieval.layout_trees import layout_tree
+from arqkit.retrieval.mathml import formula_mathml
 from arqkit.retrieval.operator_trees import operator_tree
 from arqkit.retrieval.trees import Tree
-from arqkit.texts.maths.typesetting import presentation_mathml
 
 LARGEST_TREE = 1000  # nodes
 CANDIDATES = 3000  # looks that are aligned
@@ -76,15 +77,18 @@ class FormulaIndexPart(NamedTuple):
 def read_formulas(formulas: pl.DataFrame) -> FormulaIndexPart:
     """Return the part of an index for rows of formula_id, latex, slt and opt (MathML, or null).
 
-    Formulas without MathML are converted from their LaTeX.
+    The LaTeX is converted as that of a query is: other converters make other trees of a formula,
+    and a copy would not be found first. Their MathML is read where the LaTeX cannot be converted.
     """
+    converted = cache(formula_mathml)
     rows = formulas.select("formula_id", "latex", "slt", "opt").iter_rows()
-    converted = (
-        (item, slt or presentation_mathml(latex or ""), opt) for item, latex, slt, opt in rows
+    read = (
+        IndexedFormula(item, mathml)
+        if (mathml := converted(latex or ""))
+        else IndexedFormula(item, slt or "", opt)
+        for item, latex, slt, opt in rows
     )
-    return FormulaIndexPart.read(
-        IndexedFormula(item, mathml, content) for item, mathml, content in converted if mathml
-    )
+    return FormulaIndexPart.read(formula for formula in read if formula.mathml or formula.content)
 
 
 def trees_of(mathml: str, content: str | None = None) -> tuple[Tree | None, Tree | None]:

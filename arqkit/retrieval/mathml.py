@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from arqkit.formulas.layout import LONGEST, MATH, TOKEN, OddMathMLError, careful_tokens
 from arqkit.texts.maths.typesetting import presentation_mathml
+from arqkit.texts.maths.unicode_signs import with_commands
 
 APPLIES, TIMES, SEPARATES, ADDS = "\u2061", "\u2062", "\u2063", "\u2064"
 INVISIBLE = frozenset([APPLIES, TIMES, SEPARATES, ADDS])
@@ -23,9 +24,17 @@ WILDCARD_MARK = "⁇"  # before the name of a wildcard in converted LaTeX
 _WILDCARD = re.compile(r"\\qvar\s*\{\s*([^{}]*?)\s*\}")
 
 
+def formula_mathml(latex: str) -> str | None:
+    """Return the MathML of a formula in LaTeX, or None if it cannot be converted.
+
+    Indexes and queries are converted here, so that the trees of a formula and its copy are equal.
+    """
+    return presentation_mathml(with_commands(latex))
+
+
 def query_mathml(latex: str) -> str | None:
     r"""Return the MathML of a query in LaTeX, or None if it is empty; `\qvar{x}` is a wildcard."""
-    return presentation_mathml(marked_wildcards(latex))
+    return formula_mathml(marked_wildcards(latex))
 
 
 def marked_wildcards(latex: str) -> str:

@@ -16,6 +16,7 @@ from arqkit.texts.html.comments import with_markup
 from arqkit.texts.html.rendering import addresses_of, read_text, without_links
 from arqkit.texts.html.sanitizer import RULES
 from arqkit.texts.posts.queries import PostQuery, parse_query, with_filters
+from arqkit.texts.posts.typed import typed_pieces
 from arqlab.core.models import Lab
 from arqlab.core.permissions import (
     lab_or_404,
@@ -71,6 +72,7 @@ def post_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         started = time.perf_counter()
         query = form.query()
         context |= {"query": query, "asked": not query.is_empty}
+        context["pieces"] = typed_pieces(form.text)
         context["found"] = look_up(
             collection=context["collection"], query=query, page=request.GET.get("page")
         )

@@ -15,14 +15,16 @@ from arqkit.retrieval.formulas import FormulaIndex, FormulaQuery, read_formulas
 from arqkit.retrieval.matches import with_matches
 from arqkit.retrieval.mathml import marked_wildcards, query_mathml
 from arqkit.texts.html.rendering import SafeHtml, formula_html
+from arqkit.texts.maths.conversion import converter_name
 from arqkit.texts.maths.typesetting import typeset
 from retrieval.selectors import FORMULAS_AT_ONCE, Sources
 from retrieval.services.formula_topics import rank_formulas
 from retrieval.services.indexes import Progress, built_index
 
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 """Increase it with every change of the trees, so that no older index is opened."""
-NAME, OPTIONS = "tangent-s", {"version": INDEX_VERSION}
+NAME = "tangent-s"
+OPTIONS = {"version": INDEX_VERSION, "converter": converter_name(exact=False)}
 
 
 def by_formulas(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:

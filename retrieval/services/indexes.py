@@ -34,6 +34,15 @@ def index_folder(sources: Sources, *, name: str, options: Mapping[str, Any]) -> 
     return indexes_of(sources) / f"{name}-{digest[:12]}"
 
 
+def has_earlier_version(sources: Sources, *, name: str, options: Mapping[str, Any]) -> bool:
+    """Return whether there is only an index of another version of ArqLab, which is not read."""
+    if "version" not in options or index_folder(sources, name=name, options=options).exists():
+        return False
+    return any(
+        place.is_dir() and not place.suffix for place in indexes_of(sources).glob(f"{name}-*")
+    )
+
+
 def built_index(
     sources: Sources,
     *,

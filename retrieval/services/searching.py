@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from arqkit.retrieval.words import BM25_SETTINGS, WordIndex
 from arqkit.texts.posts.queries import STOP_WORDS
 from arqkit.texts.posts.snippets import joined, marked, snippet
 from arqkit.texts.posts.text import pieces, text_formulas, words
+from arqkit.texts.posts.typed import typed_html, without_wildcards
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, Task, User
 from arqlab.core.services.jobs import RunningJob, start_job
@@ -28,7 +28,7 @@ from collection.services.lookup import snippet_html
 from retrieval.selectors import Sources, hidden_threads
 from retrieval.services import word_search
 from retrieval.services.formula_topics import INSTANCES
-from retrieval.services.indexes import Progress, equations_index, index_folder
+from retrieval.services.indexes import Progress, equations_index, has_earlier_version, index_folder
 from retrieval.services.systems import SYSTEMS, needs_topics
 
 KIND = "search-index"
@@ -39,6 +39,7 @@ READ = 50
 IN_PANE = 5
 """Posts that a system shows beside an item that is judged."""
 NOT_BUILT = "Its index has not been built yet."
+EARLIER = "Its index was built by another version of ArqLab. Build it again."
 NOT_LEARNT = "It learns from the collection for about an hour; its index comes with its baseline."
 SHORTEST = 3
 """Characters of LaTeX of a formula that is worth a search."""
@@ -70,6 +71,7 @@ class Found(NamedTuple):
     title: SafeString
     text: SafeString
     formula_id: str
+    latex: str
     formulas: list[str]
 
 
@@ -83,17 +85,6 @@ class Side:
     lacks: str = ""
     can_build: bool = False
     found: list[Found] = field(default_factory=list)
-
-
-def query_html(text: str) -> str:
-    """Return what a user wrote, with formulas between dollar signs, as the HTML of a post."""
-    parts = text.split("$")
-    span = '<span class="math-container">${}$</span>'
-    whole = len(parts) - (len(parts) + 1) % 2  # without its closing sign, a rest is text
-    return "".join(
-        span.format(escape(part)) if place % 2 and place < whole else escape(part)
-        for place, part in enumerate(parts)
-    )
 
 
 def searched_task(lab: Lab) -> Task | None:
@@ -111,7 +102,7 @@ def search_all(sources: Sources, text: str, user: User, most: int) -> list[Side]
     sides = [_side(live, sources) for live in LIVE]
     if not text or sources.collection is None:
         return sides
-    html, lab = query_html(text), sources.task.lab
+    html, lab = typed_html(text), sources.task.lab
     hidden = closed_threads(user, sources.collection) | hidden_threads(user, lab)
     for live, side in zip(LIVE, sides, strict=True):
         if not side.lacks:
@@ -156,7 +147,10 @@ def _side(live: LiveSystem, sources: Sources) -> Side:
     side = Side(system.key, system.name, system.description, _refusal(live, sources))
     if not side.lacks and not _folder(live, sources).exists():
         side.can_build = live.build is not None
-        side.lacks = NOT_BUILT if side.can_build else NOT_LEARNT
+        name, options = live.index(sources)
+        is_earlier = has_earlier_version(sources, name=name, options=options)
+        not_built = EARLIER if is_earlier else NOT_BUILT
+        side.lacks = not_built if side.can_build else NOT_LEARNT
     return side
 
 
@@ -188,6 +182,7 @@ def _excerpt(post: Post, asked: Mapping[str, Post], row: Mapping[str, Any], html
             found=lambda latex: _module("formula_search").matched_formula(latex, queries),
         ),
         formula_id,
+        next((f.latex for f in latex if formula_id and f.formula_id == formula_id), ""),
         list(dict.fromkeys(f.latex for f in latex if len(f.latex) >= SHORTEST))[:3],
     )
 
@@ -198,12 +193,13 @@ def _module(name: str) -> Any:
 
 
 def _by_words(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
-    ranked = WordIndex.open(folder).search([TopicRecord("q", "", html)], limit=READ)
+    topics = [TopicRecord("q", "", without_wildcards(html))]
+    ranked = WordIndex.open(folder).search(topics, limit=READ)
     return ranked.with_columns(pl.lit("").alias("formula_id"))
 
 
 def _by_vectors(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
-    topics = [TopicRecord("q", "", html)]
+    topics = [TopicRecord("q", "", without_wildcards(html))]
     ranked: pl.DataFrame = _module("dense_search").nearest_posts(folder, topics, limit=READ)
     return ranked.with_columns(pl.lit("").alias("formula_id"))
 
@@ -217,7 +213,7 @@ def _by_trees(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
 
 def _by_equations(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
     index = _module("equation_search").opened_equations(folder)
-    asked = enumerate(formula.latex for formula in text_formulas(html))
+    asked = enumerate(formula.latex for formula in text_formulas(without_wildcards(html)))
     rankings = [index.search(str(place), latex, INSTANCES) for place, latex in asked]
     return _posts_with(sources, pl.concat([pl.DataFrame(schema=RANKING), *rankings]))
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from arqkit.texts.posts.text import without_marks, words
+from arqkit.texts.posts.text import words
+from arqkit.texts.posts.typed import typed_pieces, without_wildcards
 
 LONGEST = 1000  # characters; the rest of a query is ignored
 MAX_TERMS = 24
@@ -23,12 +24,12 @@ STOP_WORDS = frozenset(
 
 _PARTS = re.compile(
     r"(?P<minus>-(?=\S))?(?:"
-    r"(?P<formula>\$\$.+?\$\$|\$[^$]+\$|\\\(.+?\\\)|\\\[.+?\\\])"
-    r"|(?P<field>[a-zA-Z]+):(?P<value>\"[^\"]*\"|[^\s\"]+)"
+    r"(?P<field>[a-zA-Z]+):(?P<value>\"[^\"]*\"|[^\s\"]+)"
     r"|\"(?P<phrase>[^\"]*)\"?"
     r"|(?P<word>[^\s\"$]+|\$))",
     re.DOTALL,
 )
+_EXCLUDES = re.compile(r"(?:^|\s)-$")
 _SCORE = re.compile(
     r"(?P<least>[+-]?\d{1,6})\.\.(?P<most>[+-]?\d{1,6})"
     r"|(?P<sign>>=|<=|>|<|=)?(?P<number>[+-]?\d{1,6})"
@@ -95,9 +96,15 @@ class _Draft:
 def parse_query(text: str) -> PostQuery:
     """Parse a query. Nothing is raised; `notes` explains what was not read as a filter."""
     text = text.replace("\x00", " ")[:LONGEST].strip()
-    draft = _Draft()
-    for part in _PARTS.finditer(text):
-        _read(part, draft)
+    draft, before = _Draft(), ""
+    for piece in typed_pieces(text):
+        if isinstance(piece, str):
+            for part in _PARTS.finditer(piece):
+                _read(part, draft)
+            before = piece
+        else:
+            _read_formula(piece.latex, draft, negative=_EXCLUDES.search(before) is not None)
+            before = ""
     number = text if _NUMBER.fullmatch(text) else ""
     once = list(dict.fromkeys(draft.phrases))
     terms = [phrase for phrase in once if len(phrase) > 1 or phrase[0] not in STOP_WORDS] or once
@@ -118,15 +125,18 @@ def parse_query(text: str) -> PostQuery:
     )
 
 
+def _read_formula(latex: str, draft: _Draft, *, negative: bool) -> None:
+    if negative:
+        draft.notes.append("Formulas cannot be excluded. The minus sign is ignored.")
+    if (plain := without_wildcards(latex)) != latex:
+        draft.notes.append(
+            "Only Search with systems reads wildcards such as ?x. Here they are symbols."
+        )
+    draft.formulas.append(plain)
+
+
 def _read(part: re.Match[str], draft: _Draft) -> None:
     negative = bool(part["minus"])
-    if part["formula"]:
-        latex = without_marks(part["formula"])[0]
-        if negative:
-            draft.notes.append("Formulas cannot be excluded. The minus sign is ignored.")
-        if latex:
-            draft.formulas.append(latex)
-        return
     if part["field"]:
         reader = _FIELDS.get(part["field"].lower())
         value = part["value"].strip('"')
