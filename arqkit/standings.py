@@ -95,7 +95,34 @@ WITHDRAWN = Standing(
     field="withdrawn_at",
 )
 STANDINGS = (OFFICIAL, BASELINE, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN)
-SET_BY_ORGANIZERS = tuple(standing for standing in STANDINGS if standing.help)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What organizers say of a run besides its standing; the fields are those of `Standing`."""
+
+    key: str
+    word: str
+    field: str
+    help: str
+    has_team: bool = True
+
+    def marked(self, name: str) -> str:
+        """Return the name of a run with the mark, such as `random (control)`."""
+        return f"{name} ({self.word})"
+
+
+CONTROL = Mark(
+    "control",
+    "control",
+    field="is_control",
+    help="A control, such as a random order. It is scored, and no pool takes it unless you choose "
+    "how.",
+)
+SET_BY_ORGANIZERS: tuple[Standing | Mark, ...] = (
+    *(standing for standing in STANDINGS if standing.help),
+    CONTROL,
+)
 
 
 def standing_of(standings: Collection[Standing]) -> Standing:

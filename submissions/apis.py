@@ -73,6 +73,7 @@ class RunSerializer(serializers.ModelSerializer):
             "state",
             *(flag.field for flag in FLAGS),
             "is_baseline",
+            "is_control",
             "is_post_hoc",
             "standing",
             "data_used",

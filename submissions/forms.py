@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from arqkit.formats.runs.times import read_times, write_times
 from arqkit.records import FileRefusedError
-from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, Standing
+from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, Mark, Standing
 from arqlab.core.forms.people import NamedChoiceField, PublicationForm
 from arqlab.core.forms.topics import ReasonsForm
 from arqlab.core.forms.versions import VersionedForm
@@ -75,8 +75,8 @@ def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
     )
 
 
-def standing_field(standing: Standing) -> forms.Field:
-    """Return the field by which organizers set a standing: its reason, or yes."""
+def standing_field(standing: Standing | Mark) -> forms.Field:
+    """Return the field by which organizers set a standing or a mark: its reason, or yes."""
     label = standing.word.capitalize()
     if standing.field.startswith("is_"):
         return yes_no(label, "No", "Yes")

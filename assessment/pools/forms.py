@@ -9,6 +9,7 @@ from django import forms
 from arqkit.pooling.pools import DEEPEST, LARGEST_SEED, MAX_INSTANCES, OF_KIND
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import TaskKind
+from arqkit.standings import CONTROL
 from arqlab.core.models import Task
 from assessment.pools.selectors.choices import PoolChoice
 from submissions.models import Run
@@ -113,7 +114,8 @@ class PoolForm(forms.Form):
     ) -> None:
         """Build the form for a task.
 
-        Settings without a field take the value of `protocol`. `runs` are the pooled runs.
+        Settings without a field take the value of `protocol`. `runs` are those whose kind is
+        chosen (`runs_to_choose`).
         """
         super().__init__(data)
         self.protocol = protocol
@@ -124,14 +126,12 @@ class PoolForm(forms.Form):
             self.fields.pop("shows_threads", None)
         if not Run.objects.scorable().filter(task=task, is_post_hoc=True).exists():
             del self.fields["includes_post_hoc_runs"]
-        self.runs = {f"{BASELINE}{run.pk}": run for run in runs if run.is_baseline}
+        self.runs = {f"{BASELINE}{run.pk}": run for run in runs}
+        kinds = [("baseline-primary", "as primary"), ("baseline-alternate", "as alternate")]
         for name, run in self.runs.items():
             self.fields[name] = forms.ChoiceField(
-                label=str(run),
-                choices=[
-                    ("baseline-primary", "as primary"),
-                    ("baseline-alternate", "as alternate"),
-                ],
+                label=CONTROL.marked(run.tag) if run.is_control else str(run),
+                choices=[("", "not pooled"), *kinds] if run.is_control else kinds,
                 required=False,
             )
 
@@ -167,7 +167,12 @@ def choice_data(choice: PoolChoice, runs: Sequence[Run], *, seed: str) -> dict[s
     """Return the form data of a choice, with another seed."""
     settings = asdict(choice.protocol).items()
     filled = {name: value for name, value in settings if value is not None and value is not False}
-    baselines = {f"{BASELINE}{run.pk}": choice.kind_of(run) for run in runs if run.is_baseline}
+    baselines = {
+        f"{BASELINE}{run.pk}": choice.kinds.get(run.pk, "")
+        if run.is_control
+        else choice.kind_of(run)
+        for run in runs
+    }
     left_out = {f"runs-{pk}": reason for pk, reason in choice.without_runs.items()}
     left_out |= {f"topics-{topic}": reason for topic, reason in choice.without_topics.items()}
     return {**filled, **baselines, **left_out, "seed": seed}

@@ -103,6 +103,7 @@ RUN_COLUMNS: dict[str, RunColumn] = {
     **{flag.key: _flag(flag.field) for flag in FLAGS},
     "baseline": _flag("is_baseline"),
     "out_of_competition": _column("out_of_competition", _text(300), "at most 300 characters"),
+    "control": _flag("is_control"),
     "post_hoc": _flag("is_post_hoc"),
     "standing": RunColumn(attrgetter("standing.key")),
     "trained": _flag("is_trained"),

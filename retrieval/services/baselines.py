@@ -178,6 +178,7 @@ def _submit(order: Order, sources: Sources, data: bytes, *, by: User | None, at:
     metadata = RunMetadata(
         order.tag,
         is_baseline=True,
+        is_control=order.system.is_control,
         data_used=order.system.data_used,
         answer_kind=Run.AnswerKind.GENERATIVE if is_generated else "",
         description=order.system.description,

@@ -15,6 +15,7 @@ import polars as pl
 from django.conf import settings as django_settings
 
 from arqkit.data_files import data_beside
+from arqkit.extras import lacks_package
 from arqkit.formats.runs.answers import ANSWERS
 from arqkit.records import TASK_WORDS, TaskKind
 from arqkit.retrieval.controls import linked_answers_by_votes, shuffled_items
@@ -163,9 +164,7 @@ def needs_package(package: str, extra: str) -> Need:
     """Return the need of a package that is installed with an extra of arqkit."""
 
     def lacks(sources: Sources) -> str:
-        if find_spec(package):
-            return ""
-        return f"{package} is not installed on the server. Run: pip install 'arqkit[{extra}]'"
+        return "" if find_spec(package) else lacks_package(package, extra, on_server=True)
 
     return lacks
 
@@ -191,6 +190,8 @@ class System:
     """Settings that depend on the server or on the task."""
     lane: JobLane = JobLane.HOURS
     """Where the job waits that makes a baseline of it: the first one builds an index."""
+    is_control: bool = False
+    """Whether its runs are controls, which no pool takes unless organizers choose how."""
     asks: bool = False
     """Whether its settings must be chosen, so that it is not among the systems for a task."""
 

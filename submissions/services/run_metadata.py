@@ -19,6 +19,7 @@ class RunMetadata:
     is_manual: bool = False
     is_baseline: bool = False
     out_of_competition: str = ""
+    is_control: bool = False
     data_used: str = ""
     answer_kind: str = ""
     description: str = ""

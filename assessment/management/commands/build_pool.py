@@ -15,7 +15,7 @@ from arqlab.core.models import Task
 from arqlab.core.selectors import task_named, topic_ids
 from assessment.errors import assessment_error
 from assessment.models import Pool
-from assessment.pools.selectors.choices import PoolChoice, candidate_runs, choice_of, valid_runs
+from assessment.pools.selectors.choices import PoolChoice, candidate_runs, choice_of, runs_to_choose
 from assessment.pools.selectors.frozen import presets_for
 from assessment.pools.selectors.oddities import pool_oddities
 from assessment.pools.services.freezing import (
@@ -79,7 +79,8 @@ class Command(CeremonyCommand):
             "action": "append",
             "default": [],
             "metavar": "RUN",
-            "help": "tag of a baseline to pool as an alternate run; can be repeated",
+            "help": "tag of a baseline to pool as an alternate run, or of a control, which is not "
+            "pooled otherwise; can be repeated",
         },
         "--supplement": switch("freeze a supplement to the task's pool"),
         "--reason": {"default": "", "help": "reason for the supplement"},
@@ -176,7 +177,7 @@ def _initial_choice(task: Task, options: dict[str, Any]) -> PoolChoice:
 
 
 def _kinds(task: Task, tags: list[str]) -> dict[int, RunKind]:
-    baselines = valid_runs(task, is_baseline=True)
+    baselines = runs_to_choose(task)
     names = list(dict.fromkeys(run.tag for run in baselines))
     if unknown := [tag for tag in tags if tag not in names]:
         known = ", ".join(names) or "none"

@@ -200,18 +200,29 @@ def valid_runs(task: Task, *, with_post_hoc: bool = False, **only: bool) -> list
     return list(valid.order_by("-is_baseline", "team__name", "-is_primary", "tag", "pk"))
 
 
+def runs_to_choose(task: Task) -> list[Run]:
+    """Return the runs for which organizers choose how they are pooled: baselines and controls."""
+    runs, _ = poolable_runs(task, offers_controls=True)
+    return [run for run in runs if run.is_baseline or run.is_control]
+
+
 def poolable_runs(
-    task: Task, without: Mapping[int, str] = EMPTY, *, with_post_hoc: bool = False, **only: bool
+    task: Task, choice: PoolChoice | None = None, *, offers_controls: bool = False, **only: bool
 ) -> tuple[list[Run], list[tuple[Run, str]]]:
     """Return the valid runs that are pooled, and those that are not, each with the reason.
 
-    `without` has the reasons of the runs that the organizers leave out, and `only` conditions on
-    fields of the runs.
+    The choice has the runs that the organizers leave out, and whether post-hoc runs are pooled. A
+    control is pooled only if the choice says how, or with `offers_controls`, if it can be. `only`
+    are conditions on fields of the runs.
     """
     runs, left_out = [], []
-    for run in valid_runs(task, with_post_hoc=with_post_hoc, **only):
+    late = choice is not None and choice.protocol.includes_post_hoc_runs
+    without, kinds = (choice.without_runs, choice.kinds) if choice else (EMPTY, {})
+    for run in valid_runs(task, with_post_hoc=late, **only):
         if run.pk in without:
             left_out.append((run, f"You left it out: {without[run.pk]}"))
+        elif run.is_control and run.pk not in kinds and not offers_controls:
+            left_out.append((run, "It is a control. Choose how it is pooled to include it."))
         elif task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:
             left_out.append(
                 (run, "It has visual ids, but assessors judge formula instances in posts.")

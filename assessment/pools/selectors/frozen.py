@@ -49,7 +49,8 @@ def pooled_tops(task: Task) -> list[PooledTops]:
         tops.append(PooledTops(pool, choice_of(pool), tuple(runs)))
     if not keys:
         choice = PoolChoice(task.protocol.pool, seed=0)
-        return [PooledTops(None, choice, tuple(valid_runs(task)))]
+        systems = [run for run in valid_runs(task) if not run.is_control]
+        return [PooledTops(None, choice, tuple(systems))]
     return tops
 
 

@@ -60,7 +60,7 @@ def pool_oddities(
 
 def _task_oddities(task: Task, choice: PoolChoice, *, at: datetime) -> list[Oddity]:
     """Return the checks of the submission and of the runs of one task."""
-    _, barred = poolable_runs(task)
+    _, barred = poolable_runs(task, offers_controls=True)
     names = [str(run) for run, _ in barred if run.pk not in choice.without_runs]
     what = "with visual ids" if task.kind == Task.Kind.FORMULAS else "without texts"
     return [
@@ -97,7 +97,8 @@ def _missed_by_pool(
     task: Task, choice: PoolChoice, labels: pl.DataFrame, query: str
 ) -> list[Oddity]:
     """Return the check for items that baselines rank high and that are in no pool, nor planned."""
-    baselines, _ = poolable_runs(task, is_baseline=True)
+    pooled, _ = poolable_runs(task, choice)
+    baselines = [run for run in pooled if run.is_baseline]
     if not baselines:
         return []
     count = audit_pool(task, choice, baselines, planned=labels).count(NOT_POOLED)

@@ -83,8 +83,7 @@ class TaskSources:
 def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
     """Return the current sources of a pool of the task, without reading their files."""
     collection = collection_of(task.lab)
-    late = choice.protocol.includes_post_hoc_runs
-    runs, left_out = poolable_runs(task, choice.without_runs, with_post_hoc=late)
+    runs, left_out = poolable_runs(task, choice)
     return TaskSources(
         task,
         choice,
@@ -94,7 +93,7 @@ def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
         written=tuple(
             run
             for mixed_task in mixed_tasks(task, choice.protocol)
-            for run in poolable_runs(mixed_task, choice.without_runs, with_post_hoc=late)[0]
+            for run in poolable_runs(mixed_task, choice)[0]
         ),
         visual_map=task_map(task),
     )

@@ -44,9 +44,9 @@ def pool_audit(request: HttpRequest, task: Task) -> HttpResponse:
     """
     asked = request.GET
     depth = max(1, min(number_of(asked.get("depth", "")) or AUDITED_DEPTH, DEEPEST))
-    offered = poolable_runs(task)[0]
+    offered = poolable_runs(task, offers_controls=True)[0]
     runs = [run for run in offered if str(run.pk) in asked.getlist("run")]
-    runs = runs or [run for run in offered if run.is_baseline]
+    runs = runs or [run for run in poolable_runs(task)[0] if run.is_baseline]
     choice, planned, refusal = planned_labels(task, asked)
     audit = audit_pool(task, choice, runs, depth=depth, planned=planned)
     context = {

@@ -23,7 +23,12 @@ from arqlab.web.pages import ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import Pool
 from assessment.pools.forms import choice_data
-from assessment.pools.selectors.choices import PoolChoice, choice_of, poolable_runs, pooled_together
+from assessment.pools.selectors.choices import (
+    PoolChoice,
+    choice_of,
+    pooled_together,
+    runs_to_choose,
+)
 from assessment.pools.selectors.frozen import (
     TopicSize,
     can_be_discarded,
@@ -231,9 +236,7 @@ def pool_discard(request: HttpRequest, pool: Pool) -> HttpResponse:
             f"Pool {number} was unfrozen. Its settings are filled in here, and the audit log keeps"
             " its number and hash.",
         )
-        settings = choice_data(
-            choice, poolable_runs(task, is_baseline=True)[0], seed=str(choice.seed)
-        )
+        settings = choice_data(choice, runs_to_choose(task), seed=str(choice.seed))
         address = reverse("assessment:pool-plan", args=[task.lab.slug, task.slug])
         return redirect(f"{address}?{urlencode(settings)}")
     return _to(task, number)

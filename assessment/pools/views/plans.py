@@ -25,8 +25,8 @@ from assessment.pools.selectors.choices import (
     PoolChoice,
     candidate_runs,
     choice_of,
-    poolable_runs,
     pooled_together,
+    runs_to_choose,
 )
 from assessment.pools.selectors.frozen import preset_of, presets_for
 from assessment.pools.selectors.oddities import pool_oddities
@@ -170,7 +170,7 @@ def _settings(task: Task, data: QueryDict, *, offers_all: bool = False) -> _Sett
         known = choice_of(pools[-1])
     else:
         known = PoolChoice(preset or task.protocol.pool, seed=0)
-    runs, _ = poolable_runs(task, is_baseline=True)
+    runs = runs_to_choose(task)
     seed = data.get("seed", f"{timezone.now():%Y%m%d}")
     filled = (
         data if "seed" in data and "preset" not in data else choice_data(known, runs, seed=seed)
