@@ -11,7 +11,9 @@ from arqkit.retrieval import dense
 from arqlab.core.models import Job
 from arqlab.core.services.jobs import run_waiting_job
 from collection.models import Post, PostLink
+from retrieval.management.commands import make_baseline
 from retrieval.models import SystemRun
+from retrieval.services.systems import system_named
 from submissions.models import Run
 from submissions.services.changing import withdraw_run
 from tests.collection.factories import load_small
@@ -224,12 +226,30 @@ def test_formulas_are_found_by_the_formula_of_the_topic(scene, small, tmp_path, 
 def test_the_command_writes_the_runs_of_all_systems_to_a_folder_and_submits_none(
     scene, small, tmp_path
 ):
-    said = make(scene, "all", out=tmp_path / "runs")
+    with pytest.raises(CommandError) as refused:
+        make(scene, "all", out=tmp_path / "runs")
 
     written = [path.name for path in (tmp_path / "runs").iterdir()]
+    count, *refusals = str(refused.value).splitlines()
     assert {"bm25.tsv", "random.tsv", "tfidf.tsv"} <= {*written}
-    assert "threads of the topics are not known" in said
+    assert count == f"{len(refusals)} of {len(refusals) + len(written)} baselines were not made:"
+    assert any("threads of the topics are not known" in refusal for refusal in refusals)
     assert not Run.objects.exists()
+
+
+def test_the_command_succeeds_only_if_all_systems_have_run(scene, small, monkeypatch):
+    systems = [system_named("random"), system_named("bm25")]
+    monkeypatch.setattr(make_baseline, "systems_for", lambda task: systems)
+    make(scene, "all")
+    with pytest.raises(CommandError) as refused:
+        make(scene, "all")
+
+    assert Run.objects.valid().count() == 2
+    assert "2 of 2 baselines were not made" in str(refused.value)
+    assert [f"has the baseline {system.key}." in str(refused.value) for system in systems] == [
+        True,
+        True,
+    ]
 
 
 def test_the_same_seed_gives_the_same_random_order(scene, small, tmp_path):

@@ -74,16 +74,20 @@ class Command(LabCommand):
     }
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make the runs; without a named system, go on after one that cannot run."""
+        """Make the runs; without a named system, go on after one that cannot run, and fail then."""
         task, out = task_named(options["task"]), options["out"]
-        is_all = options["system"] == "all"
-        for order in self.orders(task, options):
+        is_all, refusals = options["system"] == "all", list[str]()
+        orders = self.orders(task, options)
+        for order in orders:
             try:
                 self.make(order, out / f"{order.tag}.tsv" if out and is_all else out, options)
             except UserError as refused:
                 if not is_all:
                     raise
-                self.stderr.write(refused.message, style_func=str)
+                refusals.append(refused.message)
+        if refusals:
+            count = f"{len(refusals)} of {len(orders)} baselines were not made:"
+            raise CommandError("\n".join([count, *refusals]))
 
     def orders(self, task: Task, options: dict[str, Any]) -> list[Order]:
         """Return the baselines to make."""
