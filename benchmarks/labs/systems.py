@@ -1,11 +1,14 @@
-"""Print the tables of docs/systems.md: `python -m benchmarks.labs.systems NETWORK`.
+"""Print the tables of docs/systems.md: `python -m benchmarks.labs.systems`.
 
 The three labs are loaded into an empty ArqLab, whose systems write their runs with `make_baseline`.
-The runs are scored with the judgments of the items that the sample of the collection has. NETWORK
-is the folder of a network that `benchmarks.labs.equations` trained. This needs `bin/setup
---systems`.
+The runs are scored with the judgments of the items that the sample of the collection has. All that
+is read is in `../shared/data`: the network of equation embeddings is trained there, which takes an
+hour of one core, unless `--network` names the folder of one that `benchmarks.labs.equations`
+trained. A system that cannot run, such as one whose packages are missing (`bin/setup --systems`),
+and each that `--without` names is left out of the tables, which is reported on standard error.
 """
 
+import argparse
 import csv
 import gzip
 import os
@@ -14,21 +17,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
 from arqkit.formats.qrels.read import read_qrels
-from arqkit.formats.topics.files import read_topics
 from arqkit.formulas.layout import layout_string
 from arqkit.formulas.similarity import layout_symbols
 from arqkit.retrieval.controls import shuffled_items
-from arqkit.retrieval.formulas import FormulaIndex, FormulaIndexPart, FormulaQuery, IndexedFormula
-from arqkit.retrieval.mathml import query_mathml
 from arqkit.retrieval.rankings import min_max_average
-from arqkit.texts.maths.typesetting import presentation_mathml
 from benchmarks.labs.results import bag_of_symbols, ideal_order, results_table
 from tests.paths import ROOT, SHARED_DATA
 
@@ -38,7 +36,6 @@ OF_FORMULAS = {
     "approach0": "Approach0",
     "equations": "Equation embeddings",
 }
-OF_LATEX = "Formula search (LaTeX)"
 SYSTEMS = {
     "task1": {"bm25": "BM25", "tfidf": "TF-IDF", "dense": "Dense text", **OF_FORMULAS},
     "task2": OF_FORMULAS,
@@ -60,8 +57,9 @@ class Runs(NamedTuple):
     items: list[str]
 
     def table(self, against: str) -> str:
-        """Return the results as a table in Markdown."""
-        results = results_table(self.rankings, self.qrels, items=self.items, against=against)
+        """Return the results as a table in Markdown, with differences from a system if it ran."""
+        known = against if against in self.rankings else None
+        results = results_table(self.rankings, self.qrels, items=self.items, against=known)
         return markdown(results, against)
 
     def found_by_both(self, *systems: str) -> "Runs":
@@ -81,7 +79,17 @@ def pooled(parts: list[Runs]) -> Runs:
     return Runs(rankings, pl.concat([part.qrels for part in parts]), items)
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
+    """Return the arguments of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.labs.systems", description=__doc__)
+    parser.add_argument("--network", type=Path, help="folder of a trained network")
+    parser.add_argument(
+        "--without", nargs="*", default=[], choices=list(SYSTEMS["task1"]), help="systems to omit"
+    )
+    return parser.parse_args()
+
+
+def main(asked: argparse.Namespace) -> None:
     """Print a table for each edition and task, and those of all editions."""
     runs: dict[str, list[Runs]] = {"task1": [], "task2": []}
     with tempfile.TemporaryDirectory() as folder:
@@ -92,13 +100,11 @@ def main() -> None:
         )
         for edition in EDITIONS:
             manage("load_lab", str(SHARED_DATA / f"arqmath-{edition}"))
-            use_network(Path(sys.argv[1]), f"arqmath-{edition}")
+            if asked.network:
+                use_network(asked.network, f"arqmath-{edition}")
             for task, made in runs.items():
                 out = Path(folder) / f"{edition}-{task}"
-                out.mkdir()
-                for system in SYSTEMS[task]:
-                    place = f"arqmath-{edition}/{task}", f"--out={out / system}.tsv"
-                    manage("make_baseline", *place, f"--system={system}")
+                make_runs(f"arqmath-{edition}/{task}", out, set(asked.without))
                 made.append(runs_of(edition, task, out, formulas))
     years = [*EDITIONS.values(), "All editions"]
     for task, made in runs.items():
@@ -106,13 +112,27 @@ def main() -> None:
         for year, part in zip(years, [*made, pooled(made)], strict=True):
             print(f"\n**{year}, Task {task[-1]}**\n\n{part.table(against)}")
     for year, part in zip(years, [*runs["task2"], pooled(runs["task2"])], strict=True):
-        both = part.found_by_both(OF_LATEX, "Approach0")
+        if not {"Formula search", "Approach0"} <= part.rankings.keys():
+            continue
+        both = part.found_by_both("Formula search", "Approach0")
         print(f"\n**{year}, Task 2, what both found**\n\n{both.table('Approach0')}")
 
 
-def manage(*arguments: str) -> None:
-    """Run a command of ArqLab; what it says goes to standard error."""
-    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+def make_runs(task: str, out: Path, without: set[str]) -> None:
+    """Let the systems write their runs for a task to a folder; report those that cannot run."""
+    out.mkdir()
+    for system in SYSTEMS[task.partition("/")[2]]:
+        if system in without:
+            continue
+        try:
+            manage("make_baseline", task, f"--system={system}", f"--out={out / system}.tsv")
+        except subprocess.CalledProcessError:
+            print(f"{system} is not in the tables of {task}.", file=sys.stderr)
+
+
+def manage(*words: str) -> None:
+    """Run a command of ArqLab; its output goes to standard error."""
+    command = [sys.executable, str(ROOT / "manage.py"), *words]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
@@ -140,23 +160,6 @@ def formulas_of_sample(kind: str = "slt") -> Iterator[list[str]]:
             yield [row[0], row[4], row[5]]
 
 
-@cache
-def latex_index() -> FormulaIndex:
-    """Return the index of formula search over the LaTeX that Approach0 reads."""
-    converted = cache(presentation_mathml)
-    read = ((item, converted(latex)) for item, _, latex in formulas_of_sample("latex"))
-    formulas = (IndexedFormula(item, mathml) for item, mathml in read if mathml)
-    return FormulaIndex.merge([FormulaIndexPart.read(formulas)])
-
-
-def by_latex(edition: int) -> pl.DataFrame:
-    """Return the ranking of formula search over LaTeX."""
-    path = f"arqmath-{edition}/topics.task2.xml"
-    topics = read_topics((SHARED_DATA / path).read_bytes(), path=path)
-    queries = ((topic.query_id, query_mathml(topic.latex)) for topic in topics)
-    return latex_index().search(FormulaQuery(topic, m) for topic, m in queries if m)
-
-
 def runs_of(edition: int, task: str, folder: Path, formulas: pl.DataFrame) -> Runs:
     """Return the rankings of an edition's task, with official runs and controls."""
     is_visual = (edition, task) == (1, "task2")
@@ -166,14 +169,16 @@ def runs_of(edition: int, task: str, folder: Path, formulas: pl.DataFrame) -> Ru
     }[task]
     path = SHARED_DATA / f"arqmath-{edition}" / file
     qrels = read_qrels(path.read_bytes(), path=file)
-    rankings = {name: ranking(folder / f"{key}.tsv") for key, name in SYSTEMS[task].items()}
+    files = {name: folder / f"{key}.tsv" for key, name in SYSTEMS[task].items()}
+    rankings = {name: ranking(file) for name, file in files.items() if file.exists()}
     if task == "task1":
         for other in ("Formula search", "Dense text"):
+            if {"BM25", other} - rankings.keys():
+                continue
             both = [rankings["BM25"], rankings[other]]
             rankings[f"BM25 + {other.lower()}"] = min_max_average(both)
         items = judged_answers()
     else:
-        rankings[OF_LATEX] = by_latex(edition)
         rankings["Bag of symbols"] = bag(edition, formulas)
         items = formulas["visual_id" if is_visual else "item"].to_list()
     if is_visual:
@@ -258,4 +263,4 @@ def markdown(results: pl.DataFrame, against: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(arguments())
