@@ -12,7 +12,9 @@ from tests.paths import ROOT
 KERNEL = ROOT / "arqkit"
 PROJECT = tomllib.loads((KERNEL / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-NO_PACKAGE = "The package {} is not installed. Run: pip install 'arqkit[{}]'"
+NO_PACKAGE = (
+    "The package {} is not installed. In a checkout of ArqLab, run: pip install './arqkit[{}]'"
+)
 NEED_EXTRAS = {  # modules that are imported when they are needed: their package, its extra
     "arqkit.client": ("httpx", "client"),
     "arqkit.retrieval.approach0_engine": ("_pya0", "approach0"),

@@ -22,6 +22,7 @@ from ir_measures.providers.base import NOT_PROVIDED
 from numpy.typing import NDArray
 
 from arqkit.data_files import data_beside
+from arqkit.extras import how_to_install
 
 
 class MeasureRefusedError(ValueError):
@@ -47,7 +48,7 @@ _WITHOUT_BLANKS = (
 )  # fmt: skip
 
 
-EXTRAS = {"pyndeval": "pip install 'arqkit[measures]'"}
+EXTRAS = {"pyndeval": f"{how_to_install('measures')} in a checkout of ArqLab"}
 """How to install the providers that an extra brings."""
 
 

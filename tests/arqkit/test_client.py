@@ -224,4 +224,4 @@ def test_without_the_extra_the_command_says_what_to_install(tmp_path, arguments)
     ended = offline.arqkit(tmp_path, *arguments)
 
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr.endswith("Run: pip install 'arqkit[client]'\n")
+    assert ended.stderr.endswith("In a checkout of ArqLab, run: pip install './arqkit[client]'\n")

@@ -200,7 +200,7 @@ from pathlib import Path
 from arqkit.formats.dumps.sources import _archive
 with _archive(Path("dump.7z")): pass
 """
-    assert "pip install 'arqkit[archives]'" in run_alone(tmp_path, code).stderr
+    assert "pip install './arqkit[archives]'" in run_alone(tmp_path, code).stderr
 
 
 def test_a_reader_that_stops_early_is_no_error(folder):

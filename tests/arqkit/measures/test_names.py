@@ -139,7 +139,7 @@ def test_a_measure_of_an_extra_is_refused_with_the_extra(tmp_path):
     ended = arqkit(tmp_path, "score", "run.tsv", "qrels.tsv", "--measures", "ERR_IA@5")
 
     assert ended.returncode == 2
-    assert "pip install 'arqkit[measures]'" in ended.stderr
+    assert "pip install './arqkit[measures]' in a checkout of ArqLab" in ended.stderr
 
 
 @pytest.mark.parametrize("text", ["ERR", "nDCG(dcg='exp-log2')", "RR(judged_only=True)@10"])
