@@ -1,5 +1,6 @@
 """How the organizers' own systems made their runs."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import models
@@ -14,6 +15,11 @@ class SystemRun(models.Model):
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="made_by")
     system = models.CharField(max_length=40, help_text="The key of the `System`.")
     settings = models.JSONField(default=dict, help_text="The parameters of the system.")
+    recorded = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="The versions of packages, weights and the hash of the model.",
+    )
     collection = models.CharField(
         max_length=64, blank=True, help_text="SHA-256 of the collection's files, or empty."
     )
@@ -22,7 +28,22 @@ class SystemRun(models.Model):
         return f"{self.run} by {self.system}"
 
     @property
+    def recorded_text(self) -> str:
+        """Return what was recorded, a line for each name."""
+        return _as_lines(self.recorded)
+
+    @property
     def parameters(self) -> dict[str, Any]:
-        """Return the settings by their names for people, such as `Max tokens`."""
-        words = ((name.replace("_", " "), own) for name, own in self.settings.items())
+        """Return settings and what was recorded by names for people, such as `Max tokens`."""
+        values = {**self.settings, **{key: _as_lines(own) for key, own in self.recorded.items()}}
+        words = ((name.replace("_", " "), own) for name, own in values.items())
         return {capfirst(name.replace("sha256", "SHA-256")): own for name, own in words}
+
+
+def _as_lines(value: Any) -> str:
+    """Return a recorded value as people read it: a line for each name, numbers in a row."""
+    if isinstance(value, Mapping):
+        return "\n".join(f"{name} {_as_lines(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return str(value)
