@@ -22,7 +22,7 @@ from arqlab.core.permissions import (
 )
 from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import refused
-from arqlab.web.cells import COUNT, ID, SCORE
+from arqlab.web.cells import COUNT, ID, PROSE, SCORE, decimals
 from arqlab.web.jobs import news
 from arqlab.web.lists import SearchForm
 from arqlab.web.pages import LAB, ROWS, Pages
@@ -201,6 +201,8 @@ def _table(task: Task, offers: list[Offer]) -> Table:
             Column("Make", template="retrieval/_choice.html", hides_heading=True),
             Column("System", "order.title", is_head=True),
             Column("State", template="retrieval/_state.html", css="wrap"),
+            Column("Seconds per topic", "run.times.mean", decimals(3)),
+            Column("Made with", "run.made_by.recorded_text", PROSE),
             Column("What it does", "order.system.description", css="wrap"),
         ],
         offers,

@@ -12,9 +12,10 @@ from arqlab.core.errors import UserError
 from retrieval.selectors import Sources
 from retrieval.services.formula_topics import rank_formulas
 from retrieval.services.indexes import Progress, built_index
+from retrieval.services.timing import Ranked
 
 
-def by_approach0(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+def by_approach0(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
     """Return the best formulas for each topic, or the answers with the best ones."""
 
     def build(folder: Path) -> None:

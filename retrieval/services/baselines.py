@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.files.base import ContentFile
 from django.db import transaction
 from django.utils import timezone
 
 from arqkit.formats.runs.answers import read_answers, run_of_answers
+from arqkit.formats.runs.times import write_times
 from arqkit.formats.runs.writing import MOST_ITEMS, run_of_ranking
 from arqkit.records import TaskKind
 from arqlab.core.errors import UserError
@@ -23,6 +24,7 @@ from retrieval.errors import baseline_error
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources
 from retrieval.services.indexes import Progress
+from retrieval.services.recording import versions_of
 from retrieval.services.systems import (
     COMBINATION,
     GENERATED,
@@ -31,6 +33,7 @@ from retrieval.services.systems import (
     needs_topics,
     system_named,
 )
+from retrieval.services.timing import Ranked
 from submissions.models import Run
 from submissions.selectors import run_items
 from submissions.services.run_metadata import TAG_LENGTH, RunMetadata
@@ -85,7 +88,7 @@ def order_of_answers(task: Task, *, data: bytes, name: str) -> Order:
     system = replace(
         GENERATED,
         description="Answers that were generated outside ArqLab.",
-        rank=lambda *_: answers,
+        rank=lambda *_: Ranked(answers, {}),
         needs=(needs_topics,),
     )
     settings = {"file": name, "sha256": hashlib.sha256(data).hexdigest()}
@@ -99,18 +102,34 @@ def made_run(task: Task, tag: str) -> Run | None:
     return runs.select_related("made_by", "team").first()
 
 
-def rank_for(order: Order, progress: Progress) -> tuple[Sources, bytes]:
-    """Return what a system read, and its run file. Raise `UserError` if it cannot run."""
+class RankedFile(NamedTuple):
+    """What a system read, its run file, the seconds by topic, and what it was made with."""
+
+    sources: Sources
+    data: bytes
+    seconds: Mapping[str, float]
+    recorded: Mapping[str, Any]
+
+
+def rank_for(order: Order, progress: Progress) -> RankedFile:
+    """Return the run file of a system. Raise `UserError` if it cannot run."""
     sources = Sources(order.task)
     if refusal := order.system.refusal(sources):
         raise UserError(f"{order.system.name}: {refusal}", code="cannot-run")
-    ranking = order.system.rank(sources, order.settings, progress)
+    ranking, seconds = order.system.rank(sources, order.settings, progress)
     if ranking.is_empty():
         raise UserError(f"{order.system.name} found nothing for the topics of {order.task.name}.")
-    if "answer" in ranking.columns:
-        return sources, run_of_answers(ranking, tag=order.tag)
     limit = min(MOST_ITEMS, order.task.protocol.limit)
-    return sources, run_of_ranking(ranking, tag=order.tag, limit=limit)
+    is_answers = "answer" in ranking.columns
+    data = (
+        run_of_answers(ranking, tag=order.tag)
+        if is_answers
+        else run_of_ranking(ranking, tag=order.tag, limit=limit)
+    )
+    versions = {"versions": versions_of(order.system.packages)}
+    return RankedFile(
+        sources, data, seconds, {**versions, **order.system.records(sources, order.settings)}
+    )
 
 
 def make_baseline(*, order: Order, by: User | None, at: datetime, progress: Progress) -> Run:
@@ -124,8 +143,7 @@ def make_baseline(*, order: Order, by: User | None, at: datetime, progress: Prog
         raise baseline_error("made", order=order)
     run = _unchecked_run(order)
     if run is None:
-        sources, data = rank_for(order, progress)
-        run = _submit(order, sources, data, by=by, at=at)
+        run = _submit(order, rank_for(order, progress), by=by, at=at)
     validate_uploaded_run(run_id=run.pk, at=timezone.now())
     run.refresh_from_db()
     if run.status == Run.Status.INVALID:
@@ -170,7 +188,7 @@ def make_for_job(job: RunningJob) -> list[str]:
 
 
 @transaction.atomic
-def _submit(order: Order, sources: Sources, data: bytes, *, by: User | None, at: datetime) -> Run:
+def _submit(order: Order, ranked: RankedFile, *, by: User | None, at: datetime) -> Run:
     task, name = order.task, f"{order.task.slug}-{order.tag}.tsv"
     kind = TaskKind(task.kind)
     is_generated = kind is TaskKind.GENERATED_ANSWERS
@@ -185,17 +203,20 @@ def _submit(order: Order, sources: Sources, data: bytes, *, by: User | None, at:
         items=items,
     )
     [run] = submit_upload(
-        file=ContentFile(data, name=name),
+        file=ContentFile(ranked.data, name=name),
         task=task,
         team=lab_team(task.lab),
         by=by,
         at=at,
         metadata={name: metadata},
     )
+    run.retrieval_times = write_times(ranked.seconds)
+    run.save(update_fields=["retrieval_times"])
     SystemRun.objects.create(
         run=run,
         system=order.system.key,
         settings=dict(order.settings),
-        collection="" if is_generated else sources.collection_sha256,
+        collection="" if is_generated else ranked.sources.collection_sha256,
+        recorded=dict(ranked.recorded),
     )
     return run

@@ -14,15 +14,20 @@ from arqkit.retrieval.dense import DenseIndex, WrongModelError
 from arqlab.core.errors import UserError
 from retrieval.selectors import Sources
 from retrieval.services.indexes import Progress, built_index
+from retrieval.services.timing import Ranked, ranked_by_topic
 
 OPTIONS = {"model": dense.MODEL_SHA256}
 
 
-def by_dense_text(
-    sources: Sources, settings: Mapping[str, Any], progress: Progress
-) -> pl.DataFrame:
+def dense_text_facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the hash of the model's weights."""
+    return {"model_sha256": dense.MODEL_SHA256}
+
+
+def by_dense_text(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
     """Return the posts whose vectors are nearest to each topic's (004 §6)."""
-    return nearest_posts(build_vectors(sources, progress), sources.topics)
+    folder = build_vectors(sources, progress)
+    return ranked_by_topic(sources.topics, progress, lambda topic: nearest_posts(folder, [topic]))
 
 
 def nearest_posts(folder: Path, topics: Iterable[TopicRecord], **limit: int) -> pl.DataFrame:

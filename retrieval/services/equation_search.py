@@ -1,5 +1,6 @@
 """Equation embeddings for a lab: a network trained on the collection embeds its formulas (002)."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -19,11 +20,18 @@ from arqlab.core.errors import UserError
 from retrieval.selectors import Sources
 from retrieval.services.formula_topics import rank_formulas
 from retrieval.services.indexes import Progress, built_index, equations_index, index_folder
+from retrieval.services.timing import Ranked
 
 NETWORK = "network"
 
 
-def by_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+def equation_facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the hash of the trained network."""
+    network = network_folder(sources, settings) / "network.pt"
+    return {"model_sha256": hashlib.sha256(network.read_bytes()).hexdigest()}
+
+
+def by_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
     """Return the formulas nearest to each topic's, or the answers with the nearest ones (002)."""
     index = opened_equations(build_equations(sources, settings, progress))
     return rank_formulas(

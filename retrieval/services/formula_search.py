@@ -11,7 +11,7 @@ from django.conf import settings as server
 
 from arqkit.parts import kept
 from arqkit.records import TopicRecord
-from arqkit.retrieval.formulas import FormulaIndex, FormulaQuery, read_formulas
+from arqkit.retrieval.formulas import WEIGHTS, FormulaIndex, FormulaQuery, read_formulas
 from arqkit.retrieval.matches import with_matches
 from arqkit.retrieval.mathml import marked_wildcards, query_mathml
 from arqkit.texts.html.rendering import SafeHtml, formula_html
@@ -20,6 +20,7 @@ from arqkit.texts.maths.typesetting import typeset
 from retrieval.selectors import FORMULAS_AT_ONCE, Sources
 from retrieval.services.formula_topics import rank_formulas
 from retrieval.services.indexes import Progress, built_index
+from retrieval.services.timing import Ranked
 
 INDEX_VERSION = 3
 """Increase it with every change of the trees, so that no older index is opened."""
@@ -27,7 +28,17 @@ NAME = "tangent-s"
 OPTIONS = {"version": INDEX_VERSION, "converter": converter_name(exact=False)}
 
 
-def by_formulas(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+def formula_search_facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the weights of the three alignment scores in both trees, and the converter."""
+    layouts, operators = WEIGHTS.tolist()
+    converter = OPTIONS["converter"]
+    return {
+        "weights": {"layout trees": layouts, "operator trees": operators},
+        "converter": converter,
+    }
+
+
+def by_formulas(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
     """Return the best formulas for each topic, or the answers with the best ones (000, §4.3)."""
     index = opened_index(build_formulas(sources, progress))
 

@@ -7,12 +7,12 @@ import polars as pl
 from arqkit.formats.runs.writing import MOST_ITEMS
 from arqkit.records import TaskKind, TopicRecord
 from arqkit.retrieval.layout_trees import layout_tree
-from arqkit.retrieval.rankings import RANKING
 from arqkit.texts.html.rendering import read_text
 from arqkit.texts.html.sanitizer import clean_title_and_body
 from arqkit.texts.maths.typesetting import presentation_mathml
 from retrieval.selectors import Sources
 from retrieval.services.indexes import Progress
+from retrieval.services.timing import Ranked, ranked_by_topic
 
 INSTANCES = 100_000
 """Instances of formulas that are read for a question: few answers have many of the best ones."""
@@ -21,16 +21,18 @@ Search = Callable[[TopicRecord, str, int], pl.DataFrame]
 """Returns the ranking (topic, item, score) of formulas for a topic's LaTeX, at most so many."""
 
 
-def rank_formulas(sources: Sources, progress: Progress, search: Search) -> pl.DataFrame:
+def rank_formulas(sources: Sources, progress: Progress, search: Search) -> Ranked:
     """Return the best formulas for each topic, or the answers with the best ones (000, §4.3)."""
-    rankings = [pl.DataFrame(schema=RANKING)]
     is_for_formulas = TaskKind(sources.task.kind) is TaskKind.FORMULAS
-    for done, topic in enumerate(sources.topics):
-        progress(done, len(sources.topics))
-        if latex := query_latex(topic):
-            ranking = search(topic, latex, MOST_ITEMS if is_for_formulas else INSTANCES)
-            rankings.append(ranking if is_for_formulas else _answers(sources, ranking))
-    return pl.concat(rankings)
+
+    def ranked(topic: TopicRecord) -> pl.DataFrame | None:
+        latex = query_latex(topic)
+        if not latex:
+            return None
+        ranking = search(topic, latex, MOST_ITEMS if is_for_formulas else INSTANCES)
+        return ranking if is_for_formulas else _answers(sources, ranking)
+
+    return ranked_by_topic(sources.topics, progress, ranked)
 
 
 def query_latex(topic: TopicRecord) -> str | None:

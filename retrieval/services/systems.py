@@ -17,10 +17,10 @@ from django.conf import settings as django_settings
 from arqkit.data_files import data_beside
 from arqkit.extras import lacks_package
 from arqkit.formats.runs.answers import ANSWERS
-from arqkit.records import TASK_WORDS, TaskKind
+from arqkit.records import TASK_WORDS, TaskKind, TopicRecord
 from arqkit.retrieval.controls import linked_answers_by_votes, shuffled_items
 from arqkit.retrieval.generation import Endpoint, GenerationError, GenerationSettings, short_answer
-from arqkit.retrieval.rankings import min_max_average, reciprocal_rank_fusion
+from arqkit.retrieval.rankings import RRF_CONSTANT, min_max_average, reciprocal_rank_fusion
 from arqkit.retrieval.triplets import TrainingSettings
 from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
@@ -30,6 +30,8 @@ from retrieval.errors import baseline_error
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
 from retrieval.services.indexes import Progress
+from retrieval.services.recording import Facts
+from retrieval.services.timing import DIGITS, Ranked, ranked_by_topic
 from submissions.models import Run
 
 KEPT = "The answers so far are kept: make the baseline again to ask for the others only."
@@ -58,7 +60,7 @@ def model_settings(task: Task) -> dict[str, Any]:
     return asdict(own)
 
 
-def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
     """Return the answer (topic, answer) of a language model to each topic.
 
     `settings` are fields of `GenerationSettings`. Every answer is kept as soon as it is there, so
@@ -67,11 +69,13 @@ def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) 
     """
     own, folder = GenerationSettings(**settings), _folder(sources.task, settings)
     answers, unanswered = list[tuple[str, str]](), list[str]()
+    seconds = dict[str, float]()
     for done, topic in enumerate(sources.topics):
         tell = partial(progress, done, len(sources.topics))
         tell()
         prompt, wait = own.prompt_of(topic), partial(_wait, tell)
         complete = partial(endpoint().complete, prompt, own, wait=wait)
+        is_asked, start = not _file(folder, prompt).exists(), monotonic()
         try:
             answer = _kept(folder, prompt, partial(short_answer, complete, own))
         except GenerationError as error:
@@ -80,11 +84,13 @@ def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) 
             unanswered.append(topic.query_id)
         else:
             answers.append((topic.query_id, answer))
+            if is_asked:  # an answer that was kept took its time in an earlier attempt
+                seconds[topic.query_id] = round(monotonic() - start, DIGITS)
     if unanswered:
         raise baseline_error(
             "generation.no-answer", settings=own, kept=KEPT, topics=", ".join(unanswered)
         )
-    return pl.DataFrame(answers, schema=ANSWERS, orient="row")
+    return Ranked(pl.DataFrame(answers, schema=ANSWERS, orient="row"), seconds)
 
 
 def _wait(tell: Callable[[], None], seconds: int) -> None:
@@ -105,9 +111,13 @@ def _folder(task: Task, settings: Mapping[str, Any]) -> Path:
     return Path(django_settings.DATA_DIR, "generated", f"{task.pk}-{runs + 1}-{digest[:12]}")
 
 
+def _file(folder: Path, prompt: str) -> Path:
+    return folder / hashlib.sha256(prompt.encode()).hexdigest()
+
+
 def _kept(folder: Path, prompt: str, ask: Callable[[], str | None]) -> str | None:
     """Return the stored answer to a prompt, or ask for one and store it."""
-    file = folder / hashlib.sha256(prompt.encode()).hexdigest()
+    file = _file(folder, prompt)
     if file.exists():
         return file.read_bytes().decode()
     if (answer := ask()) is not None:
@@ -118,7 +128,7 @@ def _kept(folder: Path, prompt: str, ask: Callable[[], str | None]) -> str | Non
     return answer
 
 
-Rank = Callable[[Sources, Mapping[str, Any], Progress], pl.DataFrame]
+Rank = Callable[[Sources, Mapping[str, Any], Progress], Ranked]
 Need = Callable[[Sources], str]
 """What a system needs: returns what is lacking and what to do, or an empty text."""
 
@@ -186,6 +196,10 @@ class System:
     needs: tuple[Need, ...]
     data_used: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
+    """The packages whose versions are recorded, as they are imported."""
+    records: Facts = lambda sources, settings: {}
+    """What else is recorded after the system has ranked, such as the hash of its model."""
     configured: Callable[[Task], Mapping[str, Any]] = lambda task: {}
     """Settings that depend on the server or on the task."""
     lane: JobLane = JobLane.HOURS
@@ -202,42 +216,68 @@ class System:
         return next(filter(None, (need(sources) for need in self.needs)), "")
 
 
+def _recorded_later(module: str, name: str) -> Facts:
+    """Return what a system records, in a module that loads large packages."""
+
+    def facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        owner = import_module(f"retrieval.services.{module}")
+        recorded: Mapping[str, Any] = getattr(owner, name)(sources, settings)
+        return recorded
+
+    return facts
+
+
 def _later(module: str, name: str) -> Rank:
     """Return what a system does, in a module that loads large packages when it is first needed."""
 
-    def rank(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+    def rank(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
         owner = import_module(f"retrieval.services.{module}")
-        ranked: pl.DataFrame = getattr(owner, name)(sources, settings, progress)
+        ranked: Ranked = getattr(owner, name)(sources, settings, progress)
         return ranked
 
     return rank
 
 
-def random_order(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+def random_order(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
     """Return items of the collection in random order, the same for the same seed and topic."""
-    names = [topic.query_id for topic in sources.topics]
-    return shuffled_items(names, sources.item_ids(), seed=settings["seed"])
+    items = sources.item_ids()
+
+    def shuffled(topic: TopicRecord) -> pl.DataFrame:
+        return shuffled_items([topic.query_id], items, seed=settings["seed"])
+
+    return ranked_by_topic(sources.topics, progress, shuffled)
 
 
-def linked_answers(
-    sources: Sources, settings: Mapping[str, Any], progress: Progress
-) -> pl.DataFrame:
+def linked_answers(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
     """Return all answers of threads linked as duplicates, by vote score (seed 000, §4.3)."""
     links = sources.duplicates()
     answers = sources.voted_answers(thread for link in links for thread in link)
-    return linked_answers_by_votes(sources.threads(), links, answers)
+    threads = sources.threads()
+
+    def linked(topic: TopicRecord) -> pl.DataFrame | None:
+        thread = threads.get(topic.query_id)
+        return linked_answers_by_votes({topic.query_id: thread}, links, answers) if thread else None
+
+    return ranked_by_topic(sources.topics, progress, linked)
 
 
-def combined_runs(
-    sources: Sources, settings: Mapping[str, Any], progress: Progress
-) -> pl.DataFrame:
+def combined_runs(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
     """Return the combination of the runs that the settings name by their identifiers."""
     known = Run.objects.scorable().filter(task=sources.task).select_related("task__lab")
     runs = [known.filter(identifier=name).first() for name in settings["runs"]]
     if None in runs:
         raise UserError("A run of the combination was withdrawn. Choose other runs.")
     progress(0, len(sources.topics))
-    return METHODS[settings["method"]].combine([ranking_of_run(run) for run in runs if run])
+    rankings = [ranking_of_run(run) for run in runs if run]
+    return Ranked(METHODS[settings["method"]].combine(rankings), {})
+
+
+def combination_facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the weights of the runs, or the constant that is added to their ranks."""
+    runs = settings["runs"]
+    if settings["method"] == "min-max":
+        return {"weights": {run: round(1 / len(runs), 3) for run in runs}}
+    return {"constant": RRF_CONSTANT}
 
 
 class Method(NamedTuple):
@@ -268,12 +308,16 @@ _SETTINGS = {
 
 def _declared(key: str, rank: str, needs: Sequence[str], **fields: Any) -> System:
     """Return a system of systems.toml."""
-    packages = [needs_package(*both) for both in fields.pop("packages", {}).items()]
+    packages = fields.pop("packages", {})
+    needed = [needs_package(*both) for both in packages.items()]
+    if recorder := fields.pop("records", ""):
+        fields["records"] = _recorded_later(*recorder.split("."))
     return System(
         key,
         kinds=tuple(map(TaskKind, fields.pop("kinds"))),
         rank=_later(*rank.split(".")),
-        needs=(*(_NEEDS[name] for name in needs), *packages),
+        needs=(*(_NEEDS[name] for name in needs), *needed),
+        packages=tuple(packages),
         settings=_SETTINGS.get(key) or fields.pop("settings", {}),
         configured=model_settings if key == "generated" else lambda task: {},
         lane=JobLane(fields.pop("lane", JobLane.HOURS)),

@@ -4,19 +4,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from arqkit.retrieval.words import WordIndex, WordSettings
 from retrieval.selectors import SearchedPost, Sources
 from retrieval.services.indexes import Progress, built_index
+from retrieval.services.timing import Ranked, ranked_by_topic
 
 
-def by_words(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+def by_words(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
     """Return the best posts for the words and the LaTeX of each topic.
 
     `settings` are fields of `WordSettings`.
     """
-    return WordIndex.open(build_words(sources, settings, progress)).search(sources.topics)
+    index = WordIndex.open(build_words(sources, settings, progress))
+    return ranked_by_topic(sources.topics, progress, lambda topic: index.search([topic]))
 
 
 def build_words(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Path:

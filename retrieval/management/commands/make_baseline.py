@@ -122,8 +122,8 @@ class Command(LabCommand):
                 run = make_baseline(order=order, by=by, at=timezone.now(), progress=line)
                 said = f"{run} in {order.task}: {run.get_status_display().lower()}."
             else:
-                _, data = rank_for(order, line)
+                ranked = rank_for(order, line)
                 out.parent.mkdir(parents=True, exist_ok=True)
-                out.write_bytes(data)
+                out.write_bytes(ranked.data)
                 said = f"Written to {out}. Check it with check_run, or submit it."
         self.stdout.write(said)
