@@ -55,10 +55,11 @@ _SETS = (range(0x2100, 0x2150), range(0x1D400, 0x1D800))  # letterlike symbols, 
 _SYMBOLS = (_GREEK_BLOCK, _HEBREW, *_SETS)
 _OPERANDS = r"(?:\\(?:[dt]?frac|sqrt|sum|int|prod|lim|d?binom|math\w+)|[\w(\[{])"
 _ARROW = re.compile(r"[→↦⟶⟼↪↠]|->|\\(?:to|mapsto|(?:long)?rightarrow|hookrightarrow)\b")
+_OPENING, _CLOSING = frozenset("|(["), frozenset("|)]")
 _ARTICLES = frozenset(["a", "A", "I"])
 
 
-class Kind(IntEnum):
+class TokenKind(IntEnum):
     """What a part of a text is: a word, or part of a formula."""
 
     WORD, OPERATOR, OPERAND, CLEAR = range(4)
@@ -72,7 +73,7 @@ class _Token(NamedTuple):
     whole_end: int
     latex: str
     tail: str
-    kind: Kind
+    kind: TokenKind
 
 
 def bare_pieces(
@@ -107,7 +108,7 @@ def bare_pieces(
 def is_formula(text: str) -> bool:
     """Return whether the whole of a text between marks reads as a formula."""
     tokens = _tokens(text)
-    if not tokens or any(token.kind is Kind.WORD for token in tokens):
+    if not tokens or any(token.kind is TokenKind.WORD for token in tokens):
         return False
     return _is_formula(tokens, text, is_whole=True, at_mark=True)
 
@@ -116,7 +117,7 @@ def reads_as_prose(text: str) -> bool:
     """Return whether what is between two dollar signs is an amount with words behind it."""
     tokens = _tokens(text)
     kinds = [token.kind for token in tokens]
-    return text[:1].isdigit() and Kind.WORD in kinds and Kind.CLEAR not in kinds
+    return text[:1].isdigit() and TokenKind.WORD in kinds and TokenKind.CLEAR not in kinds
 
 
 def plain_latex(text: str) -> str:
@@ -178,21 +179,21 @@ def _token(whole: str, start: int) -> _Token:
     return _Token(start, end, start + len(whole), latex, whole[len(core) :], _kind(core, latex))
 
 
-def _kind(core: str, latex: str) -> Kind:
+def _kind(core: str, latex: str) -> TokenKind:
     if not core or core in _NAMES or _NO_SYMBOLS.search(core):
-        return Kind.WORD
+        return TokenKind.WORD
     if re.fullmatch(_GROUP, core):
-        return Kind.CLEAR if is_formula(core[1:-1]) else Kind.OPERAND
+        return TokenKind.CLEAR if is_formula(core[1:-1]) else TokenKind.OPERAND
     atoms = list(_ATOM.finditer(latex))
     if any(_is_prose(atom, core) for atom in atoms):
-        return Kind.WORD
+        return TokenKind.WORD
     if _is_clear(atoms, core, latex):
-        return Kind.CLEAR
+        return TokenKind.CLEAR
     letters = [atom["letters"] for atom in atoms if atom["letters"]]
     if letters == [core] and len(core) == 2 and core in _SHORT_WORDS:
-        return Kind.WORD
+        return TokenKind.WORD
     has_operand = any(atom["letters"] or atom["number"] or atom["group"] for atom in atoms)
-    return Kind.OPERAND if has_operand else Kind.OPERATOR
+    return TokenKind.OPERAND if has_operand else TokenKind.OPERATOR
 
 
 def _is_prose(atom: re.Match[str], core: str) -> bool:
@@ -247,7 +248,7 @@ def _runs(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
     """Yield the adjacent tokens that are no words. A sentence's end divides them."""
     run: list[_Token] = []
     for place, token in enumerate(tokens):
-        if token.kind is Kind.WORD:
+        if token.kind is TokenKind.WORD:
             yield from [run] if run else []
             run = []
             continue
@@ -262,7 +263,7 @@ def _runs(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
 
 def _leads_to_arrow(tokens: Sequence[_Token]) -> bool:
     """Return whether a colon is that of a map, as in `f: X → Y`."""
-    symbols = takewhile(lambda token: token.kind is not Kind.WORD, tokens)
+    symbols = takewhile(lambda token: token.kind is not TokenKind.WORD, tokens)
     return any(_ARROW.search(token.latex) for token in symbols)
 
 
@@ -272,18 +273,22 @@ def _trimmed(run: Sequence[_Token], tokens: Sequence[_Token]) -> list[_Token]:
     """
     trimmed = list(run)
     is_first, is_last = run[0] is tokens[0], run[-1] is tokens[-1]
-    while trimmed and trimmed[0].kind is Kind.OPERATOR and trimmed[0].latex not in ("|", "(", "["):
+    while (
+        trimmed
+        and trimmed[0].kind is TokenKind.OPERATOR
+        and trimmed[0].latex not in ("|", "(", "[")
+    ):
         trimmed.pop(0)
     has_coefficients = any(token.latex == "b" for token in trimmed)
     if len(trimmed) > 1 and not is_first and trimmed[0].latex in _ARTICLES and not has_coefficients:
         trimmed = trimmed[1:] if re.match(_OPERANDS, trimmed[1].latex) else trimmed
     while trimmed and not is_last and trimmed[-1].latex in _ARTICLES:
         before = trimmed[-2] if len(trimmed) > 1 else None
-        if before is not None and before.kind is Kind.OPERATOR:
+        if before is not None and before.kind is TokenKind.OPERATOR:
             break
         trimmed.pop()
-    while trimmed and (trimmed[-1].kind is Kind.OPERATOR or trimmed[-1].latex in _OPERATORS):
-        if trimmed[-1].latex in ("|", ")", "]"):
+    while trimmed and (trimmed[-1].kind is TokenKind.OPERATOR or trimmed[-1].latex in _OPERATORS):
+        if trimmed[-1].latex in _CLOSING:
             break
         trimmed.pop()
     return trimmed
@@ -294,7 +299,7 @@ def _is_formula(tokens: Sequence[_Token], text: str, *, is_whole: bool, at_mark:
     atoms = list(_ATOM.finditer(latex))
     has_letter = any(atom["letters"] for atom in atoms)
     has_operand = has_letter or any(atom["number"] or atom["group"] for atom in atoms)
-    is_clear = any(token.kind is Kind.CLEAR for token in tokens)
+    is_clear = any(token.kind is TokenKind.CLEAR for token in tokens)
     if is_clear and (has_operand or (len(tokens) == 1 and is_whole)):
         return True
     if has_letter and _RELATION.search(latex):
