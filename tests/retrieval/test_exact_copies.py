@@ -66,7 +66,7 @@ def in_page(client, lab, typed, **more):
     """Return the score and the formula of the first result, on the page or in the pane."""
     shown = client.get(reverse("retrieval:system-search", args=[lab.slug]), {"q": typed, **more})
     [side] = [side for side in shown.context["sides"] if side.name == SYSTEM]
-    assert re.search(r"Read as</span>\s*<span class=\"found-formula\"><span[^>]*><math", shown.text)
+    assert re.search(r"Read as</span>\s*<span class=\"typed-formula\"><span[^>]*><math", shown.text)
     return side.found[0].score, side.found[0].latex
 
 
