@@ -29,8 +29,12 @@ class SystemRun(models.Model):
 
     @property
     def recorded_text(self) -> str:
-        """Return what was recorded, a line for each name."""
-        return _as_lines(self.recorded)
+        """Return what was recorded on a line for each name, such as `Weights: …`."""
+        lines = (
+            f"{capfirst(name.replace('_', ' '))}: {_as_lines(own)}".replace("\n", "; ")
+            for name, own in self.recorded.items()
+        )
+        return "\n".join(lines).replace("sha256", "SHA-256")
 
     @property
     def parameters(self) -> dict[str, Any]:
