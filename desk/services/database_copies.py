@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from django.db import connection, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, User
 from arqlab.core.selectors import named_files
+from arqlab.core.services.schema import require_own_schema
 
 COPY = "copy"
 """The name by which Django reads the copy of an SQLite database."""
@@ -35,8 +37,13 @@ def copy_database(path: Path) -> DatabaseCopy:
 
 
 def load_database(path: Path) -> None:
-    """Replace the database by a copy: all of it, or nothing if that fails with `UserError`."""
+    """Replace the database by a copy: all of it, or nothing if that fails with `UserError`.
+
+    It fails for a copy whose schema is not what its migrations make, too.
+    """
     if connection.vendor == "sqlite":
+        with _opened(path) as copied:
+            require_own_schema(copied)
         connection.ensure_connection()
         with closing(sqlite3.connect(path)) as copy:
             copy.backup(connection.connection)
@@ -76,9 +83,16 @@ def copy_sqlite(path: Path) -> None:
 
 def _copy_sqlite(path: Path) -> DatabaseCopy:
     copy_sqlite(path)
+    with _opened(path):
+        return _contents(COPY)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BaseDatabaseWrapper]:
+    """Open the copy of an SQLite database, which has the alias `COPY` meanwhile."""
     connections.databases[COPY] = connection.settings_dict | {"NAME": str(path), "OPTIONS": {}}
     try:
-        return _contents(COPY)
+        yield connections[COPY]
     finally:
         connections[COPY].close()
         del connections[COPY], connections.databases[COPY]
@@ -96,6 +110,7 @@ def _dump_postgresql(path: Path) -> DatabaseCopy:
 def _load_postgresql(path: Path) -> None:
     with _empty_schema():
         _run("pg_restore", "--single-transaction", "--no-owner", "--no-privileges", str(path))
+        require_own_schema(connection)
 
 
 @contextmanager

@@ -13,18 +13,12 @@ from django.db.migrations.executor import MigrationExecutor
 from arqlab.core.concurrent_indexes import build_indexes_ahead
 from arqlab.core.errors import UserError
 from arqlab.core.models import Upgrade
-from arqlab.core.services.schema import last_upgrade, schema_fault
+from arqlab.core.services.schema import last_upgrade, require_own_schema
 from desk.services.database_copies import copy_sqlite
 
 FOLDER = "before-upgrades"
 """The folder of the copies in the data folder; the newest `COPIES` are kept."""
 COPIES = 3
-
-
-def require_own_schema() -> None:
-    """Raise `UserError` for a database whose schema is not what its migrations make."""
-    if fault := schema_fault(connection):
-        raise UserError(f"{fault.found} {fault.todo}", code="schema")
 
 
 def copy_before_upgrade(*, at: datetime) -> Path | None:
@@ -69,7 +63,7 @@ def upgrade_in_one_transaction() -> Iterator[None]:
     try:
         with transaction.atomic():
             yield
-            require_own_schema()
+            require_own_schema(connection)
             _record_version()
     finally:
         if is_sqlite:

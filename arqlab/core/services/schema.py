@@ -14,13 +14,23 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 from django.db.models import Field, Model
 
-from arqlab.core.errors import Fault
+from arqlab.core.errors import Fault, UserError
 from arqlab.core.models import Upgrade
 
 SEARCHED = ("collection_postwords", "words")
 """The column that a migration makes by SQL on PostgreSQL, of the words that are searched."""
 FIRST_RELEASE = date(2026, 11, 27)
-"""The day of version 0.1.0. Earlier states edited migrations that databases had run."""
+FIRST_MIGRATIONS = {
+    ("assessment", "0004_groups_of_assessors"),
+    ("collection", "0002_licence"),
+    ("core", "0004_tokens_of_a_lab"),
+    ("evaluation", "0002_scoring_faults"),
+    ("notices", "0002_check_failing"),
+    ("retrieval", "0001_initial"),
+    ("submissions", "0003_keys_of_uploads"),
+}
+"""The day of version 0.1.0 and its last migrations. States before it edited migrations that
+databases had run."""
 CACHE, SEARCH = "core_attempts", "collection_postwords_index"
 WITHOUT_MODEL = {"sqlite": (CACHE, SEARCH), "postgresql": (CACHE,)}
 """The tables that migrations make by SQL. FTS5 makes others, whose names begin as its own."""
@@ -72,18 +82,37 @@ class SchemaTable(NamedTuple):
 def schema_fault(connection: BaseDatabaseWrapper) -> Fault | None:
     """Return what is strange about a database, which made it if that is known, and what to do."""
     loader = MigrationLoader(connection)
-    applied = loader.applied_migrations
-    if unknown := unknown_migrations(f"{app}.{name}" for app, name in applied):
-        return _newer(connection, unknown)
-    known = [key for key in applied if key in loader.graph.nodes]
-    is_current = loader.graph.nodes.keys() <= applied.keys()
-    state = apps if is_current else loader.project_state(known).apps
+    applied: dict[Any, Any] = loader.applied_migrations
+    unknown = unknown_migrations(f"{app}.{name}" for app, name in applied)
+    strange = [] if unknown else list(differences(connection, _expected_models(loader)))
+    if not (unknown or strange):
+        return None
+    found = f"The database is not as its migrations make it: {_listed(strange)}."
+    if unknown:
+        found = f"The database has migrations that this version lacks: {_listed(unknown)}."
+    made_at = min(row.applied for row in applied.values()) if applied else None
+    is_released = applied.keys() >= FIRST_MIGRATIONS
+    if not is_released or (strange and made_at and made_at.date() < FIRST_RELEASE):
+        return _earlier(found, made_at)
+    return _newer(connection, unknown) if unknown else _changed(connection, found)
+
+
+def _expected_models(loader: MigrationLoader) -> list[Any]:
+    """Return the models whose tables the migrations of a database have made."""
+    applied = loader.applied_migrations.keys()
+    recorded = [key for key in applied if key in loader.graph.nodes]
+    is_current = loader.graph.nodes.keys() <= applied
+    state = apps if is_current else loader.project_state(recorded).apps
     models: list[Any] = state.get_models(include_auto_created=True)
-    # A state has the models of all apps; those of an app without migrations have no table yet.
-    migrated = {app for app, _ in known}
-    expected = [model for model in models if model._meta.app_label in migrated]
-    strange = list(differences(connection, expected))
-    return _changed(connection, applied, strange) if strange else None
+    # A state has the models of all apps; an app of which no migration was run has no table.
+    migrated = {app for app, _ in recorded}
+    return [model for model in models if model._meta.app_label in migrated]
+
+
+def require_own_schema(connection: BaseDatabaseWrapper) -> None:
+    """Raise `UserError` for a database whose schema is not what its migrations make."""
+    if fault := schema_fault(connection):
+        raise UserError(f"{fault.found} {fault.todo}", code="schema")
 
 
 def unknown_migrations(names: Iterable[str]) -> list[str]:
@@ -191,22 +220,24 @@ def _kind(field: Field, connection: BaseDatabaseWrapper) -> str:
 def _newer(connection: BaseDatabaseWrapper, unknown: list[str]) -> Fault:
     last = last_upgrade(connection)
     maker = f"ArqLab {last[0]}" if last and last[0] != settings.VERSION else "another version"
+    todo = maker if last else "the version that did"
     return Fault(
         f"The database was migrated by {maker}: this one, {settings.VERSION}, lacks"
         f" {_listed(unknown)}.",
-        f"Start {maker}, or restore a backup from before that upgrade (docs/operations.md).",
+        f"Start {todo}, or restore a backup from before that upgrade (docs/operations.md).",
     )
 
 
-def _changed(connection: BaseDatabaseWrapper, applied: dict[Any, Any], strange: list[str]) -> Fault:
-    found = f"The database is not as its migrations make it: {_listed(strange)}."
-    made_at = min((row.applied for row in applied.values()), default=None)
-    if made_at and made_at.date() < FIRST_RELEASE:
-        return Fault(
-            f"{found} A state before version 0.1.0 made it, on {made_at:%Y-%m-%d}.",
-            "No version upgrades it. Archive its labs with the checkout that made it, and restore"
-            " the archives in a new database with this version.",
-        )
+def _earlier(found: str, made_at: datetime | None) -> Fault:
+    when = f", on {made_at:%Y-%m-%d}" if made_at else ""
+    return Fault(
+        f"{found} A state before version 0.1.0 made it{when}, whose migrations were edited.",
+        "No version upgrades it. Archive its labs with the checkout that made it, and restore the"
+        " archives in a new database with this version.",
+    )
+
+
+def _changed(connection: BaseDatabaseWrapper, found: str) -> Fault:
     last = last_upgrade(connection)
     maker = f"ArqLab {last[0]}, on {last[1]:%Y-%m-%d}" if last else "version 0.1.0"
     return Fault(

@@ -8,11 +8,8 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
 from django.utils import timezone
 
 from arqlab.core.errors import UserError
-from desk.services.upgrading import (
-    copy_before_upgrade,
-    require_own_schema,
-    upgrade_in_one_transaction,
-)
+from arqlab.core.services.schema import require_own_schema
+from desk.services.upgrading import copy_before_upgrade, upgrade_in_one_transaction
 
 AS_DJANGO = ("plan", "check_unapplied", "prune", "fake", "fake_initial")
 """The options with which Django's command runs no migration, or not all of one."""
@@ -44,7 +41,7 @@ class Command(migrate.Command):
             super().handle(*args, **options)
             return
         try:
-            require_own_schema()
+            require_own_schema(connection)
             copy = None if options["no_copy"] else copy_before_upgrade(at=timezone.now())
         except UserError as refused:
             raise CommandError(f"Nothing was migrated. {refused.message}") from refused

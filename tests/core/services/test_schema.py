@@ -41,6 +41,14 @@ STRANGE = {
         ["table collection_formula is unknown", "before version 0.1.0"],
         "Archive its labs",
     ),
+    "an app of 24 November": Strange(
+        [
+            MIGRATED.format("pages", "0001_initial"),
+            "DELETE FROM django_migrations WHERE name = '0003_keys_of_uploads'",
+        ],
+        ["this version lacks: pages.0001_initial", "before version 0.1.0 made it, on"],
+        "No version upgrades it.",
+    ),
     "a migration of a newer version": Strange(
         [MIGRATED.format("core", "9999_later"), UPGRADED],
         ["ArqLab 9.9.0", settings.VERSION, "lacks core.9999_later"],

@@ -259,3 +259,33 @@ def test_each_backup_without_a_key_says_that_it_is_not_encrypted(
     assert first == second
     assert "It is not encrypted" in first
     assert encrypted == ""
+
+
+STRANGE = """
+from io import StringIO
+from pathlib import Path
+from django.core.management.base import CommandError
+from django.db import connection
+from arqlab.core.models import User
+
+if not os.environ.get("ARQLAB_TEST_TEMPLATE"):
+    call_command("migrate", verbosity=0)
+with connection.cursor() as cursor:
+    cursor.execute("ALTER TABLE core_lab DROP COLUMN description")
+archives = Path(os.environ["ARQLAB_DATA"], "archives")
+call_command("backup", to=archives, stdout=StringIO())
+User.objects.create_user("later")
+[archive] = archives.iterdir()
+try:
+    call_command("restore", archive, replace=True, stdout=StringIO())
+except CommandError as refused:
+    print(json.dumps([str(refused), User.objects.filter(username="later").exists()]))
+"""
+
+
+def test_a_backup_with_a_strange_schema_replaces_nothing(tmp_path, use_tested_database) -> None:
+    use_tested_database(tmp_path)
+    refusal, is_there = output_of(tmp_path, STRANGE)
+
+    assert "column core_lab.description is missing" in refusal
+    assert is_there
