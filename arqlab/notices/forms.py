@@ -1,13 +1,11 @@
 """Forms for messages, invitations and texts."""
 
-import re
 from typing import Any
 from uuid import uuid4
 
 from django import forms
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 
+from arqlab.core.forms.addresses import PastedAddress, pasted_addresses, without_repeated
 from arqlab.core.forms.labs import ParagraphsField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Role, Team
@@ -15,7 +13,6 @@ from arqlab.notices.models import Message
 
 MAX_INVITED = 500
 NEW_TEAM = "new-team"
-MAX_LENGTH = 254  # of an email address
 
 
 class MessageForm(forms.Form):
@@ -75,6 +72,7 @@ class InvitationForm(forms.Form):
     def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
         """Offer the roles of the lab and its teams."""
         super().__init__(*args, **kwargs)
+        self.repeated: list[PastedAddress] = []
         self.teams = {f"team-{team.pk}": team for team in lab.teams.participating()}
         teams = [(key, team.name) for key, team in self.teams.items()]
         granted = sorted(Role.granted(), key=lambda role: role.rights.organizes)
@@ -85,14 +83,16 @@ class InvitationForm(forms.Form):
         self.fields["role"].choices = roles  # type: ignore[attr-defined]
 
     def clean_addresses(self) -> list[str]:
-        """Return the addresses, or list all that are invalid."""
-        addresses = addresses_in(self.cleaned_data["addresses"])
-        wrong = [address for address in addresses if not _is_address(address)]
-        if wrong:
+        """Return the addresses, each once, or list all that are invalid with their lines."""
+        pasted = pasted_addresses(self.cleaned_data["addresses"])
+        if wrong := [address for address in pasted if not address.is_valid]:
+            listed = ", ".join(f"{address.text} (line {address.line})" for address in wrong[:10])
+            others = f" and {len(wrong) - 10:,} others" if len(wrong) > 10 else ""
             raise forms.ValidationError(
-                f"Not an email address: {', '.join(wrong[:10])}. Correct or remove it, and invite "
-                "again. Nobody was invited."
+                f"Not an email address: {listed}{others}. Correct or remove it, and invite again."
+                " Nobody was invited."
             )
+        addresses, self.repeated = without_repeated(pasted)
         if len(addresses) > MAX_INVITED:
             raise forms.ValidationError(
                 f"{len(addresses):,} addresses are too many. Invite at most {MAX_INVITED} at once."
@@ -117,24 +117,3 @@ class InvitationForm(forms.Form):
         chosen = self.cleaned_data["role"]
         team = self.teams.get(chosen)
         return (Role.MEMBER if team else chosen), team
-
-
-def addresses_in(text: str) -> list[str]:
-    """Return the addresses in pasted text, each once.
-
-    If a line has addresses in angle brackets, as mail programs write them, its other words are
-    names.
-    """
-    addresses: list[str] = []
-    for line in re.split(r"[\r\n;]+", text):
-        bracketed = re.findall(r"<\s*([^<>]*?)\s*>", line)
-        addresses += bracketed or re.split(r"[\s,]+", line)
-    return [address for address in dict.fromkeys(addresses) if address]
-
-
-def _is_address(text: str) -> bool:
-    try:
-        validate_email(text)
-    except ValidationError:
-        return False
-    return len(text) <= MAX_LENGTH

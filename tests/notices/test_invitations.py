@@ -8,7 +8,6 @@ from django.core import mail as outbox
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Membership, Team
-from arqlab.notices.forms import addresses_in
 from arqlab.notices.models import Invitation, Mail
 from arqlab.notices.services.invitations import accept_invitation, invite_people
 from arqlab.notices.tasks import send_mail
@@ -43,19 +42,37 @@ def invited(browser, addresses="ada@example.org", role="assessor") -> str:
 
 
 @pytest.mark.parametrize(
-    ("pasted", "addresses"),
+    "pasted",
     [
-        (
-            "a@x.org b@x.org,c@x.org;\r\nd@x.org a@x.org",
-            ["a@x.org", "b@x.org", "c@x.org", "d@x.org"],
-        ),
-        ('Ada L. <a@x.org>, "Byron, B." < b@x.org >\nc@x.org', ["a@x.org", "b@x.org", "c@x.org"]),
-        ("ada", ["ada"]),
-        (" \n;, ", []),
+        "Name A <a@example.org>, b@example.org",
+        "b@example.org, Name A <a@example.org>",
+        "b@example.org Name A <a@example.org>",
+        "Name A <a@example.org> b@example.org",
+        "Name A <a@example.org>; Name B <b@example.org>",
+        "Name A <a@example.org>\nb@example.org\n",
     ],
 )
-def test_addresses_are_read_from_pasted_text(pasted, addresses):
-    assert addresses_in(pasted) == addresses
+def test_everybody_whose_address_was_pasted_is_invited(browser, pasted):
+    page = invited(browser, pasted)
+
+    assert "2 people invited." in page
+    addresses = Invitation.objects.values_list("address", flat=True)
+    assert set(addresses) == {"a@example.org", "b@example.org"}
+
+
+def test_what_is_not_an_address_is_reported_with_its_line(browser):
+    page = invited(browser, "Name A <a@example.org>, Bob\nb@example.org\nada, c@example.org")
+
+    assert "Not an email address: Bob (line 1), ada (line 3)." in page
+    assert not Invitation.objects.exists()
+
+
+def test_an_address_that_is_pasted_twice_is_reported(browser):
+    page = invited(browser, "ada@example.org, ada@example.org\nAda <ADA@example.org>, eve@x.org")
+
+    assert "2 people invited." in page
+    again = "ada@example.org (line 1), ADA@example.org (line 2)"
+    assert f"Listed again, and invited once: {again}." in page
 
 
 def test_an_invited_person_signs_up_and_becomes_an_assessor(browser, sends_mail, client, lab):
@@ -132,7 +149,7 @@ def test_a_team_name_like_another_teams_is_questioned_first(browser, lab, team):
         ({"team_name": "alpha"}, "has a team"),
         ({"team_name": "x" * 81}, "at most 80 characters"),
         ({"role": "assessor"}, 'Choose "Member of a new team" above, or clear the team name.'),
-        ({"addresses": "ada@"}, "Not an email address: ada@."),
+        ({"addresses": "ada@"}, "Not an email address: ada@ (line 1)."),
     ],
 )
 def test_a_wrong_new_team_invites_nobody_and_creates_nothing(browser, lab, form, message):
@@ -232,7 +249,7 @@ def test_an_address_may_be_invited_to_two_teams_and_again_after_a_withdrawal(
 def test_one_wrong_address_invites_nobody_and_is_named(browser):
     page = invited(browser, "ada@example.org ada@ @example.org")
 
-    assert "Not an email address: ada@, @example.org." in page
+    assert "Not an email address: ada@ (line 1), @example.org (line 1)." in page
     assert not Invitation.objects.exists()
 
 

@@ -15,6 +15,7 @@ from django.utils.html import format_html
 from django.utils.text import capfirst
 
 from arqlab.core.errors import UserError
+from arqlab.core.forms.addresses import PastedAddress
 from arqlab.core.models import Lab, Role
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.core.views.answers import refused, told
@@ -268,7 +269,7 @@ def invitation_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     form = InvitationForm(request.POST or None, lab=lab)
     if request.method == "POST" and form.is_valid():
         with refused(form):
-            messages.success(request, _summary(_invite(request, lab, form)))
+            messages.success(request, _summary(_invite(request, lab, form), form.repeated))
             return redirect("notices:invitation-list", lab=lab.slug)
     context = {"form": form, "sends_mail": settings.SENDS_MAIL}
     return answer(request, "notices/invitation_list.html", context, _invitations(request, lab))
@@ -359,7 +360,7 @@ def _accept(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     return redirect("notices:invitation-accept", token=invitation.token)
 
 
-def _summary(invited: Invited) -> str:
+def _summary(invited: Invited, repeated: list[PastedAddress]) -> str:
     """Return what happened to the addresses, in sentences."""
     count = len(invited.new)
     people = "1 person" if count == 1 else f"{count} people"
@@ -373,6 +374,9 @@ def _summary(invited: Invited) -> str:
         sentences.append(f"Already invited: {', '.join(invited.waiting)}.")
     if invited.having:
         sentences.append(f"Already have the role: {', '.join(invited.having)}.")
+    if repeated:
+        listed = ", ".join(f"{address.text} (line {address.line})" for address in repeated)
+        sentences.append(f"Listed again, and invited once: {listed}.")
     return " ".join(sentences)
 
 
