@@ -171,6 +171,8 @@ ACCOUNT_ADAPTER = "arqlab.core.accounts.AccountAdapter"
 # Wrong passwords: by address, and by account and address ("key"). The longer somebody guesses, the
 # longer the wait; somebody else at another address signs in as ever.
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,100/h/ip,5/m/key,10/10m/key,20/h/key,40/d/key"}
+# The list of what asks for the password again is in arqlab/core/services/identity.py.
+ACCOUNT_REAUTHENTICATION_REQUIRED = MFA_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_FORMS = {
     "login": "arqlab.core.forms.people.SignInForm",
     "signup": "arqlab.core.forms.people.SignUpForm",
@@ -190,6 +192,7 @@ EMAIL_TIMEOUT = 20
 # same for addresses with and without an account.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SENDS_MAIL else "optional"
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
+ACCOUNT_EMAIL_NOTIFICATIONS = SENDS_MAIL
 DEFAULT_FROM_EMAIL = env("ARQLAB_FROM_EMAIL", "arqlab@localhost")
 if EMAIL_URL:
     _mail = urlsplit(EMAIL_URL)

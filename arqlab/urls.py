@@ -4,10 +4,12 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
+from arqlab.core.admin import confirmed
 from arqlab.core.views import error_pages
 from arqlab.web.pages import pages_in
 
 # One sign-in page, so that one limit counts all wrong passwords.
+admin.site.admin_view = confirmed(admin.site.admin_view)  # type: ignore[method-assign]
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 urlpatterns = [
     path("", include("assessment.urls")),  # first, because judging requests are the most frequent

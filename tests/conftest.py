@@ -19,7 +19,7 @@ from arqlab.core.apps import OneLineForBadRequests
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Lab, Task, Team, User
 from tests.databases import UseDatabase, copy_template, drop_by_force, empty_tables
-from tests.factories import Scene, make_lab
+from tests.factories import Scene, confirm_password, make_lab
 from tests.paths import SHARED_DATA
 from tests.submissions import processes
 
@@ -228,12 +228,15 @@ def superuser(scene: Scene) -> User:
 
 @pytest.fixture
 def client_of() -> Callable[[User | AnonymousUser], Client]:
-    """Return a browser signed in as a user, or signed out for a visitor."""
+    """Return a browser signed in as a user who has just confirmed the password, or signed out for
+    a visitor.
+    """
 
     def sign_in(user: User | AnonymousUser) -> Client:
         client = Client()
         if isinstance(user, User):
             client.force_login(user)
+            confirm_password(client, user)
         return client
 
     return sign_in

@@ -1,10 +1,12 @@
 """Records for tests, numbered in sequence instead of at random, so that failures repeat."""
 
+import time
 from dataclasses import dataclass
 
 import factory
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import AnonymousUser
+from django.test import Client
 
 from arqlab.core.models import Lab, Membership, Task, Team, Topic, User
 
@@ -27,6 +29,16 @@ class UserFactory(factory.django.DjangoModelFactory):
             EmailAddress.objects.create(
                 user=self, email=self.email.lower(), verified=True, primary=True
             )
+
+
+def confirm_password(client: Client, user: User) -> None:
+    """Let a browser confirm the password of its user, as `/accounts/reauthenticate/` does."""
+    session = client.session
+    session["account_authentication_methods_user"] = str(user.pk)
+    session["account_authentication_methods"] = [
+        {"method": "password", "at": time.time(), "reauthenticated": True}
+    ]
+    session.save()
 
 
 class LabFactory(factory.django.DjangoModelFactory):

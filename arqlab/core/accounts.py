@@ -4,8 +4,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
 from allauth.core.internal.ratelimit import get_ip
 from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
 from django.http import HttpRequest
 
 from arqlab.core.errors import UserError
@@ -43,6 +46,25 @@ class AccountAdapter(DefaultAccountAdapter):
         links = {name: _on_this_site(url) for name, url in context.items() if name[-4:] == "_url"}
         site = {"current_site": {"domain": urlsplit(settings.SITE_URL).netloc}}
         super().send_mail(template_prefix, email, context | links | site)
+
+    def send_notification_mail(
+        self,
+        template_prefix: str,
+        user: AbstractBaseUser,
+        context: dict[str, Any] | None = None,
+        email: str | None = None,
+    ) -> None:
+        """Write to the owner of an account, at the address that it has now, after the commit.
+
+        What was done is done, so an email that cannot be sent is an error in the log only.
+        """
+        address = email or EmailAddress.objects.get_primary_email(user)
+        send_mail = super().send_notification_mail
+
+        def send() -> None:
+            send_mail(template_prefix, user, context, address)
+
+        transaction.on_commit(send, robust=True)
 
 
 def _on_this_site(url: str) -> str:

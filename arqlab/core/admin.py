@@ -4,6 +4,8 @@ Labs, tasks, topics, teams, roles and runs are not here: their own pages have ru
 pages would have to repeat.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from allauth.mfa.models import Authenticator
@@ -16,11 +18,27 @@ from django.http import HttpRequest
 from arqlab.core import models
 from arqlab.core.permissions import signed_in
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.identity import Action, ask_identity, write_to_owner
 from arqlab.web.lists import SearchForm
 
 # Its page shows the secrets of second factors.
 admin.site.unregister(Authenticator)
 ChangeList.search_form_class = SearchForm
+
+
+def confirmed(admin_view: Callable[..., Any]) -> Any:
+    """Return `AdminSite.admin_view` so that whoever changes something confirms who they are."""
+
+    def wrapped(view: Callable[..., Any], cacheable: bool = False) -> Any:
+        @wraps(view)
+        def asking(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            if request.method not in ("GET", "HEAD", "OPTIONS") and view != admin.site.logout:
+                ask_identity(request)
+            return view(request, *args, **kwargs)
+
+        return admin_view(asking, cacheable)
+
+    return wrapped
 
 
 @admin.register(models.User)
@@ -32,7 +50,11 @@ class PersonAdmin(UserAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
-        """Save an account and log the changed fields and the user."""
+        """Save an account, log the changed fields and the user, and write to the owner."""
+        if isinstance(obj, models.User) and change:
+            address = str(form.initial.get("email") or "")
+            what = ", ".join(form.changed_data)
+            write_to_owner(Action.ADMINISTER, obj, detail=what, address=address)
         super().save_model(request, obj, form, change)
         verb = f"admin.{'change' if change else 'add'}-user"
         actor, fields = signed_in(request), form.changed_data

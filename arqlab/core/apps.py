@@ -49,9 +49,11 @@ class CoreConfig(AppConfig):
         autodiscover_modules("tasks")
         user_login_failed.connect(log_failed_sign_in)
         # Its models exist only now.
+        from arqlab.core.services.identity import connect_addresses
         from arqlab.core.services.personal import record_history
 
         record_history()
+        connect_addresses()
 
 
 def log_failed_sign_in(

@@ -7,6 +7,7 @@ from arqlab.core.errors import ConfirmationError, UserError, user_error
 from arqlab.core.models import Lab, Membership, Role, User
 from arqlab.core.permissions import refusal_of_both_sides
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.identity import Action, require_identity
 from arqlab.core.services.memberships import store_memberships
 
 
@@ -32,6 +33,8 @@ def grant_role(
     held = Membership.objects.filter(lab=lab, user=user, role=role, team=None).first()
     if held:
         return held
+    if role in Role.organizing() and by is not None and by != user:
+        require_identity(Action.GRANT_ORGANIZER, by=by, detail=f"{user.name} in {lab}")
     refused = refusal_of_both_sides(user, lab, role=role)
     if isinstance(refused, ConfirmationError) and confirmed not in (True, refused.question):
         raise refused

@@ -24,6 +24,7 @@ from django.utils import timezone
 from arqlab.core.errors import user_error
 from arqlab.core.models import ApiToken, AuditEvent, Lab, Role, User
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.identity import Action, require_identity
 from arqlab.core.services.people import require_another_organizer
 
 SIGN_IN = "person.sign-in"
@@ -32,7 +33,9 @@ HISTORY: dict[str, Signal] = {
     SIGN_IN: account.user_logged_in,
     "person.change-password": account.password_changed,
     "person.reset-password": account.password_reset,
+    "person.add-address": account.email_added,
     "person.change-address": account.email_changed,
+    "person.remove-address": account.email_removed,
     "person.add-factor": mfa.authenticator_added,
     "person.remove-factor": mfa.authenticator_removed,
     "person.new-recovery-codes": mfa.authenticator_reset,
@@ -100,9 +103,11 @@ def delete_account(*, user: User, by: User | None) -> str:
     that the database would delete with the account (`CASCADE`) are deleted, all others stay. The
     log of the administration stays, too.
 
-    Raises `UserError` for the last organizer of a lab and for the last administrator.
+    Raises `UserError` for the last organizer of a lab and for the last administrator, and asks who
+    they are (`require_identity`).
     """
     _refuse_the_last(user)
+    require_identity(Action.DELETE_ACCOUNT, by=user)
     for model, field in _places():
         if field.remote_field.on_delete is CASCADE and model is not LogEntry:
             model._base_manager.filter(**{field.name: user.pk}).delete()

@@ -9,6 +9,7 @@ from django.db import transaction
 from arqlab.core.errors import UserError
 from arqlab.core.models import ApiToken, Lab, User
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.identity import Action, require_identity
 
 PREFIX = "arqlab_"
 """The beginning of every token, by which scanners recognize one in published code."""
@@ -23,8 +24,10 @@ def create_token(
 ) -> str:
     """Create a token and return it. It cannot be read again, because only its hash is stored.
 
-    Raises `UserError` if the user already has as many tokens as a person may have.
+    Raises `UserError` if the user already has as many tokens as a person may have, and asks who
+    they are (`require_identity`).
     """
+    require_identity(Action.CREATE_TOKEN, by=user, detail=name)
     User.objects.select_for_update().get(pk=user.pk)
     if user.api_tokens.count() >= MOST:
         raise UserError(

@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from allauth.account.decorators import reauthentication_required
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -192,7 +191,6 @@ def personal_data_file(request: HttpRequest) -> HttpResponse:
 
 
 @pages.form("account/delete/", "account-delete")
-@reauthentication_required  # type: ignore[untyped-decorator]
 def account_delete(request: HttpRequest) -> HttpResponse:
     """Ask whether to delete the user's account, and delete it."""
     person = permissions.signed_in(request)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
+from allauth.core.exceptions import ReauthenticationRequired
 from django.contrib import messages
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -199,6 +200,8 @@ def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response
     request, view = context["request"], context["view"]
     # Whatever the view renders, and whatever the client accepts.
     request.accepted_renderer, request.accepted_media_type = JSONRenderer(), "application/json"
+    if isinstance(error, ReauthenticationRequired):
+        return Response(error_body(API_MESSAGES["identity"], "identity"), status=403)
     if isinstance(error, UserError):
         status = getattr(view, "error_statuses", {}).get(error.code, 409)
         return Response(error_body(error.message, error.code, error.problems), status=status)

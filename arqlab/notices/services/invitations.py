@@ -12,9 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.errors import user_error
-from arqlab.core.models import Lab, Membership, Team, User
+from arqlab.core.models import Lab, Membership, Role, Team, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.identity import Action, require_identity
 from arqlab.core.services.people import confirm_address, grant_role
 from arqlab.core.services.teams import create_team, join_team
 from arqlab.notices.models import Invitation, Kind
@@ -36,7 +37,12 @@ class Invited(NamedTuple):
 def invite_people(
     *, lab: Lab, addresses: Collection[str], role: str, team: Team | None, by: User
 ) -> Invited:
-    """Invite addresses to a role, or to a team as its members, and queue their mail."""
+    """Invite addresses to a role, or to a team as its members, and queue their mail.
+
+    Who invites organizers confirms who they are (`require_identity`).
+    """
+    if role in Role.organizing():
+        require_identity(Action.GRANT_ORGANIZER, by=by, detail=f"{', '.join(addresses)} in {lab}")
     # Lock the lab: of two organizers who invite at once, the second must see the first's.
     Lab.objects.select_for_update().get(pk=lab.pk)
     sought = {"lab": lab, "role": role, "team": team}
