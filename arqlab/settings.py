@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.usersessions",
     "csp",
     "drf_spectacular",
     "rest_framework",
@@ -97,6 +98,7 @@ MIDDLEWARE = [
     "arqlab.core.middleware.SecondFactor",
     "arqlab.core.middleware.ReadOnlyArchives",
     "arqlab.core.middleware.VisitMiddleware",
+    "arqlab.core.middleware.UsedSessions",
     "arqlab.core.middleware.ComputedLater",
     "arqlab.core.middleware.NoNul",  # last: it reads the form
 ]
@@ -147,6 +149,8 @@ CACHES = caches(REDIS_URL, DATA_DIR)
 AUTH_USER_MODEL = "core.User"
 AUTHENTICATION_BACKENDS = ["arqlab.core.signedin.Backend"]
 SESSION_ENGINE = "arqlab.core.signedin"
+# Since the last use, which is recorded once an hour (arqlab/core/services/sessions.py).
+SESSION_COOKIE_AGE = env_int("ARQLAB_SESSION_DAYS", 3, least=1) * 86_400
 PASSWORD_HASHERS = ["arqlab.core.hashing.PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

@@ -20,7 +20,9 @@ urlpatterns = [
     path("", include("submissions.urls")),
     path("", include("evaluation.urls")),
     path("", include((pages_in("retrieval"), "retrieval"))),
-    path("accounts/", include("allauth.urls")),
+    # Sessions have a page of ours (arqlab/core/views/sessions.py).
+    path("accounts/", include("allauth.account.urls")),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
     path("admin/", admin.site.urls),
 ]
 

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.admin import UserAdmin
@@ -21,8 +22,8 @@ from arqlab.core.services.audit import record_event
 from arqlab.core.services.identity import Action, ask_identity, write_to_owner
 from arqlab.web.lists import SearchForm
 
-# Its page shows the secrets of second factors.
-admin.site.unregister(Authenticator)
+# Their pages show the secrets of second factors and the keys of sessions.
+admin.site.unregister([Authenticator, UserSession])
 ChangeList.search_form_class = SearchForm
 
 

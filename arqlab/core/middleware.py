@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import chain
 from typing import Any
 from uuid import uuid4
@@ -28,6 +29,7 @@ from arqlab.core.hashing import TooManyPasswordsError
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import NO_SECOND_FACTOR, labs_visible_to, needs_second_factor
 from arqlab.core.services.metrics import REQUESTS
+from arqlab.core.services.sessions import is_use_due, record_session_use
 from arqlab.core.views import health
 from arqlab.core.views.answers import API, wants_json
 from arqlab.core.views.error_pages import (
@@ -39,7 +41,7 @@ from arqlab.core.views.error_pages import (
     too_many_passwords,
 )
 from arqlab.core.views.jobs import being_computed, computing_news
-from arqlab.core.visits import write_visit
+from arqlab.core.visits import Visit, after_visit, write_visit
 from arqlab.web.pages import page_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -334,6 +336,17 @@ class VisitMiddleware(_Middleware):
         """Answer the request."""
         response = self.get_response(request)
         write_visit(request)
+        return response
+
+
+class UsedSessions(_Middleware):
+    """Record the use of a session once an hour, after the page was made."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response of the view."""
+        response = self.get_response(request)
+        if response.status_code < 500 and is_use_due(request):
+            after_visit(request, Visit.SESSION, partial(record_session_use, request))
         return response
 
 

@@ -13,6 +13,7 @@ class Visit(StrEnum):
 
     NOTICES = "the notices that lead to the page are read"
     COMPUTING = "what the page lacks is computed by a job"
+    SESSION = "the session is used"
     TOKEN = "an API token was used"  # noqa: S105
 
 

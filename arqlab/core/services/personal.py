@@ -12,6 +12,7 @@ from allauth.account.adapter import get_adapter
 from allauth.account.models import EmailAddress
 from allauth.mfa import signals as mfa
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.db import transaction
@@ -42,7 +43,12 @@ HISTORY: dict[str, Signal] = {
     "person.wrong-code": mfa.authentication_failed,
 }
 """What is recorded about an account, by event. A wrong code follows the right password."""
-SECRETS = {(User, "password"), (ApiToken, "digest"), (Authenticator, "data")}
+SECRETS = {
+    (User, "password"),
+    (ApiToken, "digest"),
+    (Authenticator, "data"),
+    (UserSession, "session_key"),
+}
 """The fields that nobody reads, not even their owner."""
 
 

@@ -10,6 +10,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import ApiToken, Lab, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.identity import Action, require_identity
+from arqlab.core.services.sessions import end_other_sessions
 
 PREFIX = "arqlab_"
 """The beginning of every token, by which scanners recognize one in published code."""
@@ -57,7 +58,8 @@ def revoke_token(*, token: ApiToken, by: User) -> None:
 
 
 class PasswordEndsTokens:
-    """End the tokens of a user whose password changes: on a page, by a link or on the server.
+    """End the tokens and the other sessions of a user whose password changes: on a page, by a link
+    or on the server.
 
     Django tells its password validators of each new password, wherever it was set.
     """
@@ -66,7 +68,8 @@ class PasswordEndsTokens:
         """Accept the password; the other validators check it."""
 
     def password_changed(self, password: str, user: User) -> None:
-        """Delete the tokens of the user."""
+        """Delete the tokens of the user, and end the sessions that the old password opened."""
+        end_other_sessions(user=user)
         if ended := user.api_tokens.all().delete()[0]:
             record_event("token.end", user, user, tokens=ended)
 

@@ -1,0 +1,74 @@
+"""The sessions of a person: a list with the browser and the address of each, and their end."""
+
+import logging
+import time
+from datetime import timedelta
+
+from allauth.core import context
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from arqlab.core.models import User
+from arqlab.core.services.audit import record_event
+from arqlab.core.signedin import USED_AT
+
+logger = logging.getLogger(__name__)
+ONCE_AN_HOUR = 3600
+"""Seconds after which the use of a session is recorded again."""
+
+
+def sessions_of(user: User) -> QuerySet[UserSession]:
+    """Return the sessions of a person that have not ended, last used first."""
+    going_on = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
+    own: QuerySet[UserSession] = UserSession.objects.filter(user=user, session_key__in=going_on)
+    return own.order_by("-last_seen_at", "-pk")
+
+
+def is_use_due(request: HttpRequest) -> bool:
+    """Return whether the use of the session of a signed-in user is to be recorded now."""
+    if settings.SESSION_COOKIE_NAME not in request.COOKIES or not request.user.is_authenticated:
+        return False
+    return bool(time.time() - request.session.get(USED_AT, 0) >= ONCE_AN_HOUR)
+
+
+def record_session_use(request: HttpRequest) -> None:
+    """Record that a session is used now, from where and by which browser; its limit starts again.
+
+    A database that takes no writes, such as one on a full disk, keeps nobody from reading.
+    """
+    try:
+        UserSession.objects.create_from_request(request)
+    except DatabaseError as error:
+        logger.warning("The use of a session was not recorded: %s", error)
+    else:
+        request.session[USED_AT] = int(time.time())  # Django stores the session, and its cookie
+
+
+@transaction.atomic
+def end_session(*, session: UserSession, by: User) -> None:
+    """End a session at once: its browser is signed out."""
+    address, browser = session.ip, session.user_agent
+    session.end()
+    record_event("person.end-session", by, by, address=address, browser=browser[:200])
+
+
+@transaction.atomic
+def end_other_sessions(*, user: User) -> int:
+    """End all sessions of a person but that of the request, if any; return their number."""
+    own = context.request.session.session_key if context.request else None
+    others = list(sessions_of(user).exclude(session_key=own))
+    for session in others:
+        session.end()
+    if others:
+        record_event("person.end-sessions", user, user, sessions=len(others))
+    return len(others)
+
+
+def idle_limit() -> timedelta:
+    """Return how long a session lasts without being used."""
+    return timedelta(seconds=settings.SESSION_COOKIE_AGE)

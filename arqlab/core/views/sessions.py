@@ -1,0 +1,57 @@
+"""The page of the sessions of a person."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+
+from arqlab.core import permissions
+from arqlab.core.services.sessions import end_other_sessions, end_session, idle_limit, sessions_of
+from arqlab.web.cells import PROSE, TIME
+from arqlab.web.pages import Pages
+from arqlab.web.tables import Column, Empty, Table, answer
+
+pages = Pages(sign_in=True)
+
+
+@pages.read("account/sessions/", "session-list")
+def session_list(request: HttpRequest) -> HttpResponse:
+    """Show the sessions of the user, with a button to end each of the others."""
+    person, key = permissions.signed_in(request), request.session.session_key
+    sessions = sessions_of(person)
+    context = {"days": idle_limit().days, "others": sessions.exclude(session_key=key).count()}
+    table = Table(
+        "sessions",
+        [
+            Column(
+                "Browser",
+                "user_agent",
+                PROSE,
+                note=lambda row: "this session" if row.session_key == key else "",
+                is_head=True,
+            ),
+            Column("Address", "ip"),
+            Column("Signed in", "created_at", TIME),
+            Column("Last used", "last_seen_at", TIME),
+            Column("End", template="core/_session_end.html", hides_heading=True),
+        ],
+        sessions,
+        empty=Empty("No sessions recorded yet", "Yours is listed within an hour of its use."),
+    )
+    return answer(request, "core/session_list.html", context, table)
+
+
+@pages.action("account/sessions/<int:session>/end/", "session-end")
+def session_end(request: HttpRequest, session: int) -> HttpResponse:
+    """End one of the user's sessions."""
+    person = permissions.signed_in(request)
+    end_session(session=get_object_or_404(sessions_of(person), pk=session), by=person)
+    messages.success(request, "Session ended. Its browser is signed out.")
+    return redirect("core:session-list")
+
+
+@pages.action("account/sessions/end-others/", "session-end-others")
+def session_end_others(request: HttpRequest) -> HttpResponse:
+    """End all sessions of the user but this one."""
+    count = end_other_sessions(user=permissions.signed_in(request))
+    messages.success(request, f"{count} session{'s' * (count != 1)} ended.")
+    return redirect("core:session-list")
