@@ -20,8 +20,10 @@ from arqlab.core.services.schema import schema_fault
 HEARTBEAT = "heartbeat"
 LONGEST_PAUSE = 120
 """Seconds without a scheduled task after which its workers are missing or too busy."""
-KEPT_FOR = 2.0
+KEPT_FOR = 0.5
 """Seconds for which a process repeats its last answer, however often it is asked."""
+BESIDE_REQUESTS = {"broker", "workers", "disk"}
+"""The checks that may fail while requests succeed: jobs wait, or uploads are refused."""
 
 
 def check_database() -> Fault | None:
@@ -121,11 +123,15 @@ def readiness() -> dict[str, Fault | None]:
     return {name: or_fault(check) for name, check in READINESS.items()}
 
 
-def recent_readiness() -> dict[str, Fault | None]:
-    """Return the same, at most `KEPT_FOR` seconds old: strangers may ask at any rate."""
-    return _readiness_at(int(time.monotonic() / KEPT_FOR))
+def recent_readiness(check_pages: Callable[[], Fault | None]) -> dict[str, Fault | None]:
+    """Return the same with another check, at most `KEPT_FOR` seconds old: strangers may ask at any
+    rate.
+    """
+    return _readiness_at(int(time.monotonic() / KEPT_FOR), check_pages)
 
 
 @lru_cache(maxsize=1)
-def _readiness_at(moment: int) -> dict[str, Fault | None]:
-    return readiness()
+def _readiness_at(moment: int, check_pages: Callable[[], Fault | None]) -> dict[str, Fault | None]:
+    faults = readiness()
+    # Without a database no page answers, and each that is asked would write a line to the log.
+    return faults | {"pages": faults["database"] or or_fault(check_pages)}

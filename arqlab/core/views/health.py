@@ -1,12 +1,17 @@
 """Health checks and metrics: what programs ask to know how this server works."""
 
+from functools import cache
+from urllib.parse import urlsplit
+
 from django.conf import settings
+from django.core.handlers.base import BaseHandler
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from arqlab.core.services.health import recent_readiness
+from arqlab.core.errors import Fault
+from arqlab.core.services.health import BESIDE_REQUESTS, READINESS, recent_readiness
 from arqlab.core.services.metrics import exposed_metrics
 
 
@@ -18,13 +23,41 @@ def live(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
-    """Return the state of each check, with 503 if one fails. Only `doctor` prints the reasons."""
-    states = {name: "failing" if fault else "ok" for name, fault in recent_readiness().items()}
-    is_ready = "failing" not in states.values()
-    body = {"status": "ok" if is_ready else "failing", "checks": states}
-    response = JsonResponse(body, status=200 if is_ready else 503)
+    """Return the state of each check, with 503 if a first request would not succeed.
+
+    Only `doctor` prints the reasons.
+    """
+    failing = {name for name, fault in recent_readiness(check_pages).items() if fault}
+    states = {name: "failing" if name in failing else "ok" for name in (*READINESS, "pages")}
+    status = "ok" if not failing else "degraded" if failing <= BESIDE_REQUESTS else "failing"
+    body = {"status": status, "checks": states}
+    response = JsonResponse(body, status=503 if status == "failing" else 200)
     response._has_been_logged = True  # type: ignore[attr-defined]  # no line for each question
     return response
+
+
+def check_pages() -> Fault | None:
+    """Return a fault if a visitor would not get the home page now."""
+    request, site = HttpRequest(), urlsplit(settings.SITE_URL)
+    request.method, request.path, request.path_info = "GET", "/", "/"
+    request.META = {
+        "HTTP_HOST": site.netloc,
+        "HTTP_X_FORWARDED_PROTO": site.scheme,
+        "REMOTE_ADDR": "127.0.0.1",
+        "SERVER_NAME": site.hostname,
+        "SERVER_PORT": "80",
+    }
+    status = _handler().get_response(request).status_code
+    if status < 500:
+        return None
+    return Fault(f"The home page answers {status}.", "Read the log of the web server.")
+
+
+@cache
+def _handler() -> BaseHandler:
+    handler = BaseHandler()
+    handler.load_middleware()
+    return handler
 
 
 @require_safe
