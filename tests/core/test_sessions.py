@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, User
-from arqlab.core.services.sessions import sessions_of
+from arqlab.core.services.sessions import browser_name, sessions_of
 from arqlab.core.signedin import USED_AT, SessionStore
 from tests.desk.views.test_home import text_of
 from tests.factories import PASSWORD
@@ -49,6 +49,28 @@ def test_the_page_lists_the_browsers_of_the_person_alone(member, other_member):
     assert "127.0.0.1" in page
     assert "Mosaic" not in page
     assert all(session.session_key not in page for session in UserSession.objects.all())
+
+
+WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "name"),
+    [
+        (f"Mozilla/5.0 (X11; Linux x86_64) {WEBKIT} Chrome/141.0 Safari/537.36", "Chrome on Linux"),
+        (f"Mozilla/5.0 (Windows NT 10.0) {WEBKIT} Chrome/141.0 Safari/537.36 Edg/141.0",
+         "Edge on Windows"),
+        (f"Mozilla/5.0 (Linux; Android 15) {WEBKIT} Chrome/141.0 Mobile", "Chrome on Android"),
+        (f"Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) {WEBKIT} Version/19.0 Safari/6",
+         "Safari on iPhone"),
+        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko Firefox/145.0",
+         "Firefox on macOS"),
+        ("curl/8.9", "curl/8.9"),
+        ("", "unknown"),
+    ],
+)  # fmt: skip
+def test_browsers_are_named_as_people_know_them(user_agent, name):
+    assert browser_name(user_agent) == name
 
 
 def test_a_session_is_ended_at_once(member):

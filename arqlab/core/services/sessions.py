@@ -17,6 +17,9 @@ from arqlab.core.models import User
 from arqlab.core.services.audit import record_event
 from arqlab.core.signedin import USED_AT
 
+# Browsers name those that they stand in for, too, so the most particular name comes first.
+BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "", "Chrome": "", "Safari": ""}
+SYSTEMS = {"Windows": "", "Android": "", "iPhone": "", "iPad": "", "Mac OS X": "macOS", "Linux": ""}
 logger = logging.getLogger(__name__)
 ONCE_AN_HOUR = 3600
 """Seconds after which the use of a session is recorded again."""
@@ -27,6 +30,15 @@ def sessions_of(user: User) -> QuerySet[UserSession]:
     going_on = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
     own: QuerySet[UserSession] = UserSession.objects.filter(user=user, session_key__in=going_on)
     return own.order_by("-last_seen_at", "-pk")
+
+
+def browser_name(user_agent: str) -> str:
+    """Return the browser and the system that a user agent names, or itself if it names neither."""
+    browser = next((name for name in BROWSERS if f"{name}/" in user_agent), "")
+    system = next((name for name in SYSTEMS if name in user_agent), "")
+    if not browser or not system:
+        return user_agent[:80] or "unknown"
+    return f"{BROWSERS[browser] or browser} on {SYSTEMS[system] or system}"
 
 
 def is_use_due(request: HttpRequest) -> bool:

@@ -5,8 +5,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
 from arqlab.core import permissions
-from arqlab.core.services.sessions import end_other_sessions, end_session, idle_limit, sessions_of
-from arqlab.web.cells import PROSE, TIME
+from arqlab.core.services.sessions import (
+    browser_name,
+    end_other_sessions,
+    end_session,
+    idle_limit,
+    sessions_of,
+)
+from arqlab.web.cells import TIME
 from arqlab.web.pages import Pages
 from arqlab.web.tables import Column, Empty, Table, answer
 
@@ -24,8 +30,7 @@ def session_list(request: HttpRequest) -> HttpResponse:
         [
             Column(
                 "Browser",
-                "user_agent",
-                PROSE,
+                lambda row: browser_name(row.user_agent),
                 note=lambda row: "this session" if row.session_key == key else "",
                 is_head=True,
             ),
