@@ -81,13 +81,16 @@ def test_what_does_not_work_is_named_without_its_reason(
     assert fault.todo.endswith(".")
 
 
-@pytest.mark.parametrize("name", ["no-such-table", *BREAKS])
+# A strange schema is refused although the home page may still answer.
+@pytest.mark.parametrize(
+    "name", ["no-such-table", *sorted(BREAKS.keys() - {"migrations", "schema"})]
+)
 def test_a_server_is_ready_exactly_if_a_first_request_succeeds(
     name: str, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     if name == "no-such-table":
         monkeypatch.setattr("arqlab.core.models.Lab._meta.db_table", "core_lab_of_a_later_version")
-    elif name != "migrations":  # a schema that is older than the code, which may still answer
+    else:
         BREAKS[name](monkeypatch, settings)
 
     ready, page = (
