@@ -123,15 +123,21 @@ def readiness() -> dict[str, Fault | None]:
     return {name: or_fault(check) for name, check in READINESS.items()}
 
 
-def recent_readiness(check_pages: Callable[[], Fault | None]) -> dict[str, Fault | None]:
-    """Return the same with another check, at most `KEPT_FOR` seconds old: strangers may ask at any
-    rate.
+def recent_readiness(
+    check_pages: Callable[[], Fault | None] | None = None,
+) -> dict[str, Fault | None]:
+    """Return the same, and perhaps whether pages answer, at most `KEPT_FOR` seconds old: strangers
+    may ask at any rate.
     """
     return _readiness_at(int(time.monotonic() / KEPT_FOR), check_pages)
 
 
-@lru_cache(maxsize=1)
-def _readiness_at(moment: int, check_pages: Callable[[], Fault | None]) -> dict[str, Fault | None]:
+@lru_cache(maxsize=2)  # one with pages, one without
+def _readiness_at(
+    moment: int, check_pages: Callable[[], Fault | None] | None
+) -> dict[str, Fault | None]:
     faults = readiness()
+    if check_pages is None:
+        return faults
     # Without a database no page answers, and each that is asked would write a line to the log.
     return faults | {"pages": faults["database"] or or_fault(check_pages)}
