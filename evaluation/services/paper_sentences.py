@@ -8,6 +8,7 @@ from arqkit.formats.papers.sentences import (
     PoolFacts,
     agreement_sentence,
     assessment_sentences,
+    hosted_sentence,
     pool_sentences,
     results_sentences,
     runs_sentence,
@@ -35,8 +36,8 @@ UNNUMBERED = {GOLD: "Gold", IMPORTED: "Imported"}
 
 
 def pooling_facts(task: Task) -> PoolFacts:
-    """Return the numbers of a task's official pools; answers of Task 3 may be in Task 1's."""
-    pools = list(Pool.official.filter(task=host_of(task) or task).order_by("number"))
+    """Return the numbers of a task's own official pools."""
+    pools = list(Pool.official.filter(task=task).order_by("number"))
     if not pools:
         return PoolFacts(0, 0, 0, {})
     sizes = pool_sizes(pools).values()
@@ -68,11 +69,14 @@ def _depths(pool: Pool, kinds: Iterable[str]) -> dict[str, int]:
 
 
 def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
-    """Return the numbers of the judged items of qrels, and the time of the official judging."""
+    """Return the numbers of the judged items of qrels, and the time of the official judging.
+
+    The time of judging in the pools of another task is not known apart, so it is left out.
+    """
     scale = qrel_set.label_scale
     lowest = min(label.value for label in scale.judgments)
     labelled = LabelledTopics.of(version_topics(qrel_set), scale)
-    task = host_of(qrel_set.task) or qrel_set.task
+    task = qrel_set.task
     sheet = time_sheet_of(task.lab).part(SheetPart(task=task, kinds={OFFICIAL}))
     work = sheet.total
     timed = work.labels - work.untimed
@@ -129,7 +133,9 @@ def paper_sentences(visible: VisibleBoard) -> dict[str, str]:
     ]
     texts = {
         "runs": runs_sentence([row.run for row in board.rows]),
-        "pools": pool_sentences(pooling_facts(task), item=pooled.many),
+        "pools": hosted_sentence(task.name, host.name)
+        if (host := host_of(task))
+        else pool_sentences(pooling_facts(task), item=pooled.many),
         "assessment": assessment_sentences(
             assessment_facts(qrel_set), item=words.many, labelled=words.label
         ),

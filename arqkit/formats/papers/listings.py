@@ -99,7 +99,8 @@ def submitted_runs(subject: str, tasks: Mapping[str, Sequence[PaperRun]]) -> Lis
         total = sum(counted.values(), Counter[tuple[bool, bool]]())
         rows.append([task])
         rows += ([team, *_numbers(counted[team])] for team in teams)
-        rows.append([f"Totals ({total.total()} runs)", *_numbers(total)])
+        runs_counted = f"{total.total()} run{'s' * (total.total() != 1)}"
+        rows.append([f"Totals ({runs_counted})", *_numbers(total)])
     kinds = [
         ("Manual" if is_manual else "Automatic", "Primary" if is_primary else "Alternate")
         for is_manual, is_primary in _SUBMITTED

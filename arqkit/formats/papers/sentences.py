@@ -143,6 +143,11 @@ def pool_sentences(facts: PoolFacts, *, item: str) -> str:
     return " ".join(parts)
 
 
+def hosted_sentence(task: str, host: str) -> str:
+    """Return in whose pools the answers of a task were judged (004 §5.4)."""
+    return _text("hosted", task=task, host=host)
+
+
 def assessment_sentences(facts: AssessmentFacts, *, item: str, labelled: str) -> str:
     """Return how many items were assessed, how long it took, and how many are relevant.
 

@@ -77,3 +77,9 @@ def test_a_value_significantly_below_the_best_has_a_mark_and_the_table_names_it(
     assert r"0.100\rlap{$^{\ddagger\triangledown}$}" in table.latex()
     best, low = csv.DictReader(table.tsv().splitlines(), delimiter="\t")
     assert [row["significantly below the best run in"] for row in (best, low)] == ["", "m"]
+
+
+def test_the_total_of_one_run_is_a_singular():
+    table = submitted_runs("Lab", {"Task 1": runs_of({"DPRL": (1, 0, 0, 0)})})
+
+    assert "Totals (1 run)" in table.tsv()
