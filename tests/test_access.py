@@ -16,6 +16,7 @@ from uuid import uuid4
 
 import pytest
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -24,6 +25,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from arqlab.core.models import Job, User
 from arqlab.core.services.tokens import create_token
+from arqlab.core.signedin import SessionStore
 from arqlab.notices.models import Notice
 from arqlab.notices.services.invitations import invite_people
 from arqlab.notices.services.mailing import send_message
@@ -77,7 +79,7 @@ BY_NAME = {
         submissions:api-run-resubmit submissions:api-run-withdraw""",
     SUBMITTERS: "submissions:api-run-list",
     ("superuser",): "core:lab-create desk:lab-load desk:lab-copy",
-    ("member",): "core:token-revoke notices:notice-detail",
+    ("member",): "core:token-revoke core:session-end notices:notice-detail",
     (): "evaluation:leaderboard-version evaluation:first-answers",
 }
 """Who opens an address that asks further questions, or, before the release, sees its content."""
@@ -205,6 +207,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "finding": lambda: vanished_finding(scene),
         "uidb36": lambda: "1",
         "path": lambda: "index.html",
+        "session": lambda: first_key(UserSession.objects.filter(user=scene.member)),
         "api_token": lambda: first_key(scene.member.api_tokens),
         "name": lambda: "audit.tsv" if name.endswith("lab-download") else "runs.zip",
     }
@@ -284,6 +287,9 @@ def fill(scene: Scene, folder) -> Run:
     """
     at = datetime(2026, 11, 21, tzinfo=UTC)
     create_token(user=scene.member, name="laptop", scope="read", days=90, at=at)
+    store = SessionStore()
+    store.create()
+    UserSession.objects.create(user=scene.member, session_key=store.session_key, ip="192.0.2.7")
     make_import(load_small(scene.lab, folder), sha256=sha256(scene.lab.slug.encode()).hexdigest())
     Job.objects.create(kind="visual-ids", lab=scene.lab, created_at=at, updated_at=at)
     make_qrels(scene.task, {"A.1": {"10": 3, "47114711": 2}, "A.2": {"12": 2}})

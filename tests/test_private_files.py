@@ -10,6 +10,7 @@ import pytest
 
 from tests.paths import ROOT
 
+KEY = "0123456789" * 5
 FIRST_USE = """
 from django.db import connection
 connection.cursor().execute("CREATE TABLE first (one INTEGER)")
@@ -50,7 +51,7 @@ def test_a_new_server_creates_private_files(tmp_path: Path) -> None:
 
 @pytest.mark.once
 def test_the_data_folder_is_made_also_for_a_secret_key_from_elsewhere(tmp_path: Path) -> None:
-    manage(tmp_path / "data", "shell", "--verbosity", "0", "--command", FIRST_USE, secret_key="k")
+    manage(tmp_path / "data", "shell", "--verbosity", "0", "--command", FIRST_USE, secret_key=KEY)
 
     assert open_to_others(tmp_path) == []
 
@@ -59,7 +60,7 @@ def test_the_data_folder_is_made_also_for_a_secret_key_from_elsewhere(tmp_path: 
 def test_the_files_of_an_earlier_version_are_closed(tmp_path: Path) -> None:
     (tmp_path / "files/uploads").mkdir(parents=True, mode=0o755)
     for name in ("secret-key", "arqlab.sqlite3", "files/uploads/run.tsv"):
-        (tmp_path / name).touch()
+        (tmp_path / name).write_text(KEY if name == "secret-key" else "")
         (tmp_path / name).chmod(0o644)
     (tmp_path / "files").chmod(0o755)
 

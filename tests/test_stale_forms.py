@@ -77,7 +77,7 @@ EXEMPT = {
         assessment:guideline-judgment-list assessment:radar-detail assessment:correction-undo
         assessment:ticket-send desk:lab-delete desk:task-delete core:lab-archive core:lab-restore
         core:task-archive core:task-restore core:token-revoke core:account-delete
-        core:people-revoke core:team-leave
+        core:people-revoke core:team-leave core:session-end core:session-end-others
         core:team-remove core:team-renew notices:invitation-resend notices:invitation-withdraw
         notices:invitation-accept notices:text-restore notices:mail-retry notices:notices-read
         notices:mail-preference desk:load-repeat evaluation:leaderboard-hide submissions:run-move
