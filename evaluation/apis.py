@@ -16,13 +16,12 @@ from arqlab.core.permissions import task_or_404
 from evaluation.permissions import (
     board_with_run,
     may_see_scores,
-    own_means,
-    own_row,
     run_of_task_or_404,
     score_access_of,
     visible_board,
 )
 from evaluation.selectors.boards import scores_by_topic
+from evaluation.services.own_means import own_means, own_row
 
 QRELS = OpenApiParameter(
     "qrels", description="Name of a qrels version (default: the released or current version)."
@@ -98,7 +97,7 @@ class LeaderboardApi(APIView):
         if visible is None:
             if (own := own_means(sight)) is None:
                 raise Http404
-            return Response({**board_as_dict(own), "state": "own", "version": None})
+            return Response({**board_as_dict(own.board), "state": "own", "version": None})
         version = (
             sight.leaderboard.version if sight.leaderboard and visible.state == "released" else None
         )

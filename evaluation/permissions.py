@@ -2,23 +2,21 @@
 
 Scores reveal labels: the values of a few runs by topic tell every label in them. Before a release
 only organizers therefore see boards, and `visible_board` and `board_with_run`, which all pages and
-files of scores ask, know no others. A team may see `own_means`, which lead nowhere.
+files of scores ask, know no others. A team may see its `own_means` (`evaluation.services`).
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from django.db.models import Min, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from arqkit.leaderboard import MAIN_MEASURES, Board, BoardRow, BoardRun, with_runs
+from arqkit.leaderboard import Board, BoardRun
 from arqkit.measures.names import Measure
 from arqkit.standings import PublishedRuns
 from arqlab.core.models import Task, Visitor
 from arqlab.core.permissions import may_organize, task_or_404
-from arqlab.core.selectors import organizers_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard
@@ -185,67 +183,6 @@ def may_see_scores(access: ScoreAccess, run: Run) -> bool:
         return False
     runs = access.post_hoc_runs if run.is_post_hoc else Run.objects.valid()
     return runs.filter(pk=run.pk, scorings__qrel_set__is_current=True).exists()
-
-
-def own_means(access: ScoreAccess) -> Board | None:
-    """Return the means of the user's own runs by the current qrels, or None if they see none.
-
-    The board has the main measures only, rounded values, and no fact of the qrels: no number of
-    topics and no ceilings. Its runs are the `counted_runs`.
-    """
-    current = qrels_named(access.task) if access.sees_means else None
-    if current is None:
-        return None
-    runs = Run.objects.scorable().filter(pk__in=counted_runs(access))
-    board = live_board(current, runs)
-    measures = tuple(measure for measure in board.measures if measure.is_rating)[:MAIN_MEASURES]
-    rounded = [
-        replace(
-            row.run,
-            values={
-                measure.name: round(row.run.values[measure.name], 3)
-                for measure in measures
-                if measure.name in row.run.values
-            },
-        )
-        for row in board.rows
-    ]
-    bare = Board(board.task, "", 0, measures)
-    return with_runs(bare, rounded)
-
-
-def own_row(access: ScoreAccess, run: Run) -> BoardRow | None:
-    """Return the means of one of the user's own runs, or None if they may not see them."""
-    board = own_means(access)
-    rows = board.rows if board else ()
-    return next((row for row in rows if row.run.key == run.pk), None)
-
-
-def counted_runs(access: ScoreAccess) -> list[int]:
-    """Return the user's own runs whose means they may see, by key.
-
-    These are the first scored submissions, as many as the task says: of the team, of the person who
-    submitted them in whatever teams, and of all teams of the user. A withdrawn run keeps its place,
-    and the order in which runs were first scored never changes, so that no other run takes it.
-    What an organizer submits counts for the team only.
-    """
-    most, task = access.task.protocol.scored_submissions, access.task
-    organizers = set(organizers_of(task.lab).values_list("pk", flat=True))
-    scored = Run.objects.submitted().filter(task=task, scorings__isnull=False)
-    ordered = scored.annotate(first=Min("scorings__pk")).order_by("first")
-    columns = ("pk", "team", "submitted_by", "submitted_by__is_superuser")
-    used: Counter[object] = Counter()
-    seen = []
-    for run, team, sender, is_superuser in ordered.values_list(*columns):
-        holders: list[object] = [("team", team)]
-        if sender and not (is_superuser or sender in organizers):
-            holders.append(("person", sender))
-        if team in access.own_teams or sender == access.user.pk:
-            holders.append("user")
-        used.update(holders)
-        if team in access.own_teams and all(used[holder] <= most for holder in holders):
-            seen.append(run)
-    return seen
 
 
 def _boards(access: ScoreAccess, *, qrels: str, live: bool = False) -> Iterator[VisibleBoard]:

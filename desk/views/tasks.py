@@ -16,7 +16,8 @@ from arqlab.web.pages import TASK, Pages
 from assessment.pools.selectors.choices import pooled_together
 from desk.selectors import labs_overview
 from desk.services.exports import task_exports
-from evaluation.permissions import may_see_scores, own_row, score_access_of
+from evaluation.permissions import may_see_scores, score_access_of
+from evaluation.services.own_means import own_row
 from retrieval.models import SystemRun
 from submissions.models import Run
 from submissions.permissions import linkable_runs, run_or_404

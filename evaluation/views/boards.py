@@ -34,7 +34,6 @@ from evaluation.permissions import (
     ScoreAccess,
     VisibleBoard,
     all_runs_of,
-    own_means,
     released_versions,
     score_access_of,
     visible_board,
@@ -54,6 +53,7 @@ from evaluation.services.further_measures import (
     with_further_measures,
 )
 from evaluation.services.look_alikes import look_alikes, replays
+from evaluation.services.own_means import own_means
 from evaluation.services.releasing import hide_leaderboard, hide_version, release_leaderboard
 from evaluation.views.tables import (
     BoardLine,

@@ -23,6 +23,11 @@ QRELS = {"A.1": {"p1": 3, "p2": 2, "p3": 0, "p4": 1}, "A.2": {"p1": 0, "p5": 2, 
 # topic: items, best first
 GOOD = {"A.1": ["p1", "p2", "p9", "p4"], "A.2": ["p5", "p1"]}
 POOR = {"A.1": ["p3", "p4", "p2"]}
+MORE_QRELS = {
+    f"M.{topic}": {f"m{topic}i{item}": 2 * (item < 3) for item in range(12)} for topic in range(48)
+}
+"""Topics beside those of QRELS: a task of two topics shows no means before the release."""
+MORE_LISTS = {topic: list(labels)[:4] for topic, labels in MORE_QRELS.items()}
 
 
 def made_by_job(client: Client, path: str) -> HttpResponse:

@@ -1,7 +1,8 @@
-"""Before the release, a team sees rounded means of few runs, at every address and in every format.
+"""Before the release, a team sees means of few runs in steps, at every address and format.
 
-The attack on the labels submits made runs, withdraws them, and goes on with another team and
-another account. It may learn no more than it knows before: most labels are 0.
+What the steps may reveal is in `tests/arqkit/measures/test_disclosure.py`. The attack on the labels
+submits made runs, withdraws them, and goes on with another team and another account. It may learn
+no more than it knows before: most labels are 0.
 """
 
 import re
@@ -15,6 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import Case, When
 from django.test import Client
 from django.urls import get_resolver, reverse
 
@@ -23,6 +25,7 @@ from arqkit.measures.scoring import Scorer
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.labs import change_task
 from arqlab.core.services.teams import join_team
+from assessment.models import QrelSet
 from evaluation.models import RunScore, Scoring
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -34,7 +37,12 @@ from tests.test_access import address as address_of
 from tests.test_access import fill, named_addresses
 from tests.test_secrets import LIVE, OTHERS, SHOWN
 
-LISTS = {"A.1": ["p3", "p1", "p9", "p4"], "A.2": ["p5", "p1"]}
+TOPICS, ITEMS, RUNS = 50, 12, 4
+LABELS = {
+    f"A.{topic}": [f"{topic}{item:03}" for item in range(ITEMS)] for topic in range(1, TOPICS + 1)
+}
+STEP = 0.1
+"""Of 50 topics with 600 labels."""
 MEANS = {
     *("evaluation:leaderboard", "evaluation:api-leaderboard", "evaluation:api-run-scores"),
     "evaluation:lab-counts",  # of what is released
@@ -46,8 +54,29 @@ MEANS = {
 def shown(scene: Scene) -> Scene:
     """A lab that shows teams their means, with qrels."""
     Task.objects.filter(pk=scene.task.pk).update(shows_own_scores=True)
-    make_qrels(scene.task)
+    make_qrels(scene.task, hidden_labels())
     return scene
+
+
+def hidden_labels() -> dict[str, dict[str, int]]:
+    """Return labels that nobody may learn: about one in five is relevant, and one at least."""
+    draw = Random(29)
+    labels = {
+        topic: {item: 2 * (draw.random() < 0.2) for item in items}
+        for topic, items in LABELS.items()
+    }
+    for topic, items in LABELS.items():
+        labels[topic][draw.choice(items)] = 2
+    return labels
+
+
+def made_lists(seed: int, items: int = 4) -> dict[str, list[str]]:
+    """Return a run with some of the judged items of each topic."""
+    draw = Random(seed)
+    return {topic: draw.sample(known, items) for topic, known in LABELS.items()}
+
+
+LISTS = made_lists(0)
 
 
 def means_of(scene: Scene, client: Client) -> dict[str, dict[str, float]]:
@@ -73,9 +102,10 @@ def figures(text: str) -> set[str]:
 @pytest.mark.once
 def test_a_team_reads_nothing_but_rounded_means(shown, client_of, tmp_path):
     fill(shown, tmp_path)
+    QrelSet.objects.update(is_current=Case(When(lines=TOPICS * ITEMS, then=True), default=False))
     run = make_run(shown.team, shown.task, LISTS)
     score_waiting(at=NOW)
-    allowed = {f"{round(one.value, 3):.3f}" for one in RunScore.objects.all()}
+    allowed = set[str]()  # steps have one digit here
     client, opened = client_of(shown.member), set()
     names = [one for one in named_addresses(get_resolver().url_patterns) if "evaluation:" in one]
 
@@ -85,22 +115,33 @@ def test_a_team_reads_nothing_but_rounded_means(shown, client_of, tmp_path):
             answer = client.get(f"{path}?{query}")
             if answer.status_code == 200:
                 opened.add(name)
+                if not query:
+                    is_shown = f">{shown_value(run)}<" in answer.text
+                    assert is_shown == (name == "evaluation:leaderboard")
                 assert figures(answer.text) <= allowed, f"{path}?{query}"
                 assert not re.search(r"\d [Jj]udged|Best possible|A\.1\b", answer.text), path
 
     assert opened == MEANS
     page = client.get(reverse("desk:run-detail", args=[*_at(shown), run.pk]))
     assert figures(page.text) <= allowed
+    assert f"MAP′ {shown_value(run)}" in page.text
 
 
-def test_only_the_main_measures_are_shown_with_three_digits(shown, client_of):
+def shown_value(run: Run) -> str:
+    exact = RunScore.objects.get(
+        run=run, measure="AP(rel=2,judged_only=True)", qrel_set__is_current=True
+    ).value
+    return f"{round(round(exact / STEP) * STEP, 3):.2f}"
+
+
+def test_only_the_main_measures_are_shown_in_steps(shown, client_of):
     make_run(shown.team, shown.task, LISTS, tag="one")
     score_waiting(at=NOW)
 
     [scores] = means_of(shown, client_of(shown.member)).values()
     exact = RunScore.objects.get(measure="nDCG(judged_only=True)@1000").value
     assert list(scores) == ["nDCG'", "MAP'", "P'@10"]
-    assert scores["nDCG'"] == round(exact, 3) != round(exact, 4)
+    assert scores["nDCG'"] == pytest.approx(round(exact / STEP) * STEP) != round(exact, 3)
     data = client_of(shown.member).get(f"/api/v1{board(shown)}").json()
     assert (data["topics"], data["qrels"]) == (0, "")
     assert {one["ceiling"] for one in data["measures"]} == {None}
@@ -153,13 +194,61 @@ def test_what_an_organizer_submits_counts_for_each_team(shown, client_of):
     assert len(means_of(shown, client_of(shown.other_member))) == 3
 
 
-# The attack.
+def test_the_items_of_an_earlier_run_have_its_means(shown, client_of):
+    """In another order, of another team, with items that nobody judged, and once withdrawn."""
+    draw = Random(5)
+    others = {topic: [*draw.sample(items, 4), f"{topic}x"] for topic, items in LISTS.items()}
+    first = make_run(shown.team, shown.task, LISTS, tag="first")
+    score_waiting(at=NOW)
+    seen = means_of(shown, client_of(shown.member))["first"]
+    withdraw_run(run=first, reason="a bug", by=shown.member, at=NOW)
+    make_run(shown.team, shown.task, others, tag="second")
+    make_run(shown.other_team, shown.task, ideal(LISTS), tag="third")
+    score_waiting(at=NOW)
 
-TOPICS, ITEMS, RUNS = 12, 8, 7
-LABELS = {
-    f"A.{topic}": [f"{topic}{item:03}" for item in range(ITEMS)] for topic in range(1, TOPICS + 1)
-}
-DIGITS = 3
+    assert means_of(shown, client_of(shown.member)) == {"second": seen}
+    assert means_of(shown, client_of(shown.other_member)) == {"third": seen}
+    exact = RunScore.objects.get(run__tag="third", measure="nDCG(judged_only=True)@1000").value
+    assert exact > seen["nDCG'"] + STEP
+
+
+def ideal(lists: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the same items, those that are relevant first."""
+    labels = hidden_labels()
+    return {
+        topic: sorted(items, key=lambda item: -labels[topic][item])
+        for topic, items in lists.items()
+    }
+
+
+@pytest.mark.parametrize(("answered", "shows"), [(1, False), (44, False), (45, True)])
+def test_a_run_of_too_few_topics_has_no_means(answered, shows, shown, client_of):
+    """What it lists elsewhere does not help, as long as nobody judged it."""
+    few = {topic: LISTS[topic] for topic in list(LISTS)[:answered]}
+    junk = {topic: ["junk"] for topic in LISTS}
+    run = make_run(shown.team, shown.task, junk | few, tag="few")
+    score_waiting(at=NOW)
+    client = client_of(shown.member)
+    scores = client.get(reverse("evaluation:api-run-scores", args=[*_at(shown), run.pk]))
+    page = client.get(reverse("desk:run-detail", args=[*_at(shown), run.pk])).text
+
+    assert set(means_of(shown, client)) == ({"few"} if shows else set())
+    assert scores.status_code == (200 if shows else 404)
+    assert ("Means before the release" in page) == shows
+
+
+@pytest.mark.parametrize("topics", [9, 16])
+def test_a_task_of_few_topics_and_labels_shows_no_means(topics, scene, client_of):
+    Task.objects.filter(pk=scene.task.pk).update(shows_own_scores=True)
+    few = list(hidden_labels().items())[:topics]
+    make_qrels(scene.task, {topic: dict(list(labels.items())[:6]) for topic, labels in few})
+    make_run(scene.team, scene.task, LISTS)
+    score_waiting(at=NOW)
+
+    assert means_of(scene, client_of(scene.member)) == {}
+
+
+# The attack.
 
 
 class Attack(NamedTuple):
@@ -170,23 +259,8 @@ class Attack(NamedTuple):
     runs: list[dict[str, list[str]]]
 
 
-def hidden_labels() -> dict[str, dict[str, int]]:
-    """Return labels that nobody may learn: about one in five is relevant, and one at least."""
-    draw = Random(29)
-    labels = {
-        topic: {item: 2 * (draw.random() < 0.2) for item in items}
-        for topic, items in LABELS.items()
-    }
-    for topic, items in LABELS.items():
-        labels[topic][draw.choice(items)] = 2
-    return labels
-
-
 def made_runs(seed: int) -> list[dict[str, list[str]]]:
-    draw = Random(seed)
-    return [
-        {topic: draw.sample(items, ITEMS) for topic, items in LABELS.items()} for _ in range(RUNS)
-    ]
+    return [made_lists(100 * seed + number, ITEMS) for number in range(RUNS)]
 
 
 def mined(scene: Scene, client: Client, attack: Attack) -> Iterator[tuple[str, Any, dict]]:
@@ -255,8 +329,8 @@ def test_mining_decodes_no_more_labels_than_guessing(scene, client_of):
     assert right <= by_base_rate
     figures_seen = [value for _, _, answer in seen for value in answer["means"].values()]
     assert len(figures_seen) <= 2 * 3 * 3  # accounts, submissions, measures
-    assert len(figures_seen) * log2(10**DIGITS + 1) < 180  # bits, if each told all that it can
-    assert all(value == round(value, DIGITS) for value in figures_seen)
+    assert len(figures_seen) * log2(1 / STEP + 1) < 70  # bits, if each told all that it can
+    assert all(value == round(value, 1) for value in figures_seen)
 
 
 def test_the_decoder_reads_all_labels_from_values_by_topic():

@@ -3,10 +3,19 @@
 import pytest
 from django.http import Http404
 
-from evaluation.permissions import board_with_run, own_means, score_access_of, visible_board
+from evaluation.permissions import board_with_run, score_access_of, visible_board
+from evaluation.services.own_means import own_means
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
-from tests.evaluation.factories import NOW, make_qrels, make_run
+from tests.evaluation.factories import (
+    GOOD,
+    MORE_LISTS,
+    MORE_QRELS,
+    NOW,
+    QRELS,
+    make_qrels,
+    make_run,
+)
 
 ROLES = ["visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser"]
 ORGANIZING = {"organizer", "superuser"}
@@ -14,12 +23,12 @@ ORGANIZING = {"organizer", "superuser"}
 
 @pytest.fixture
 def qrel_set(task):
-    return make_qrels(task)
+    return make_qrels(task, QRELS | MORE_QRELS)
 
 
 @pytest.fixture
 def run(team, task, qrel_set):
-    run = make_run(team, task)
+    run = make_run(team, task, GOOD | MORE_LISTS)
     score_waiting(at=NOW)
     return run
 
@@ -51,7 +60,7 @@ def test_a_team_sees_only_its_own_runs_before_the_release(scene, run, role, tags
     access = score_access_of(scene.people[role], scene.task)
 
     assert visible_board(access) is None
-    assert len(own_means(access).rows) == tags
+    assert len(own_means(access).board.rows) == tags
 
 
 def test_a_user_without_a_team_sees_no_means(scene, run):

@@ -15,7 +15,16 @@ from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.ceremonies import confirmed
-from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
+from tests.evaluation.factories import (
+    GOOD,
+    MORE_LISTS,
+    MORE_QRELS,
+    NOW,
+    POOR,
+    QRELS,
+    make_qrels,
+    make_run,
+)
 from tests.factories import Scene
 
 ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
@@ -57,9 +66,9 @@ def test_a_run_without_an_item_in_the_qrels_gets_a_warning(scene, client_of, lis
 @pytest.fixture
 def played(scene):
     """Return the scene with qrels and a scored run of each team; `run` is team Alpha's."""
-    qrels = make_qrels(scene.task)
-    run = make_run(scene.team, scene.task, GOOD, tag="alpha-run")
-    make_run(scene.other_team, scene.task, POOR, tag="beta-run")
+    qrels = make_qrels(scene.task, QRELS | MORE_QRELS)
+    run = make_run(scene.team, scene.task, GOOD | MORE_LISTS, tag="alpha-run")
+    make_run(scene.other_team, scene.task, POOR | MORE_LISTS, tag="beta-run")
     score_waiting(at=NOW)
     return SimpleNamespace(**vars(scene), people=scene.people, qrels=qrels, run=run)
 
@@ -312,7 +321,7 @@ def test_the_number_of_queries_of_the_pages_is_fixed(played, client_of, django_a
 def test_a_team_sees_the_means_of_a_run_submitted_after_the_release(played, client_of):
     bring_to("released", played)
     Task.objects.filter(pk=played.task.pk).update(shows_own_scores=True)
-    played.run = make_run(played.team, played.task, tag="late")
+    played.run = make_run(played.team, played.task, GOOD | MORE_LISTS, tag="late")
     score_waiting(at=NOW)
 
     scores = f"/api/v1{scores_url(played)}"

@@ -22,7 +22,15 @@ from submissions.selectors import quota_left, run_map
 from submissions.services.changing import correct_run, mark_primary, metadata_of, submit_checked_run
 from submissions.services.run_metadata import RunMetadata
 from submissions.services.uploads import check_upload, submit_upload
-from tests.evaluation.factories import POOR, make_qrels, make_run
+from tests.evaluation.factories import (
+    GOOD,
+    MORE_LISTS,
+    MORE_QRELS,
+    POOR,
+    QRELS,
+    make_qrels,
+    make_run,
+)
 from tests.factories import Scene
 from tests.submissions.factories import sent
 
@@ -121,9 +129,10 @@ def test_only_pools_that_include_them_have_post_hoc_runs(over: Scene) -> None:
 @pytest.fixture
 def scored(over: Scene) -> tuple[Scene, Run, Run]:
     """A scored official run and a scored post-hoc run of the same team."""
-    make_qrels(over.task)
+    make_qrels(over.task, QRELS | MORE_QRELS)
     official = make_run(over.team, over.task, POOR, tag="official")
-    late = make_run(over.team, over.task, tag="afterwards", is_post_hoc=True)
+    lists = GOOD | MORE_LISTS
+    late = make_run(over.team, over.task, lists, tag="afterwards", is_post_hoc=True)
     score_waiting(at=timezone.now())
     return over, official, late
 

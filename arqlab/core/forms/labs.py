@@ -118,8 +118,9 @@ class TaskForm(TaskDatesForm, VersionedForm):
     shows_own_scores = forms.BooleanField(
         label="Teams see rounded means of their own runs before the leaderboard is released",
         required=False,
-        help_text="Risk: means reveal something about the labels. A team that submits runs made "
-        "to find out learns about 10 bits from each mean, so allow few submissions.",
+        help_text="Risk: means reveal something about the labels. They are in coarse steps, which "
+        "depend on the numbers of topics and labels, of runs that answer at least nine tenths of "
+        "the topics. A task of few topics or labels has none. Allow few submissions.",
     )
     takes_post_hoc_runs = forms.BooleanField(
         label="Teams can submit post-hoc runs after the deadline",
