@@ -91,7 +91,9 @@ def paper_tables(user: Visitor, visible: VisibleBoard) -> list[KitTable]:
     if visible.qrel_set.task.kind == Task.Kind.GENERATED_ANSWERS:
         first = _first_answers(user, visible)
         tables = (_generated(visible), _correlations(visible), first)
-    timed = visible.qrel_set.task.runs.competing().exclude(retrieval_times="")
+    timed = (
+        visible.qrel_set.task.runs.competing().filter(is_control=False).exclude(retrieval_times="")
+    )
     known = [(str(run), run.times) for run in timed.select_related("team").order_by("pk")]
     times = times_table((name, facts) for name, facts in known if facts)
     tables = (

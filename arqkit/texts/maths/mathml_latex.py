@@ -38,10 +38,7 @@ DEEPEST = 100
 
 def latex_of_mathml(mathml: str) -> str | None:
     """Return the LaTeX of one formula in MathML, or None if it cannot be read or shows nothing."""
-    try:
-        root = html.fragment_fromstring(mathml, create_parent="div")
-    except (ValueError, etree.LxmlError):
-        return None
+    root = html.fragment_fromstring(mathml, create_parent="div")
     written = next(filter(None, map(_written, root.iter(etree.Element))), "")
     if written:
         return written

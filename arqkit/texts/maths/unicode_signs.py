@@ -29,6 +29,8 @@ _ROOT = re.compile(
     r"|\d+(?:\.\d+)?|[^\W\d_])?"
 )
 _DEGREES = {"√": "", "∛": "[3]", "∜": "[4]"}
+_ACCENTS = {"\u0304": r"\bar", "\u0305": r"\overline", "\u20d7": r"\vec"}
+_ACCENT = re.compile(rf"([^\W\d_])([{''.join(_ACCENTS)}])")
 _LETTER = re.compile(r"[A-Za-z]")
 
 
@@ -36,13 +38,9 @@ def with_commands(latex: str) -> str:
     r"""Return a formula in which LaTeX stands for the signs that the converter does not read."""
     if latex.isascii():
         return latex
+    latex = _ACCENT.sub(lambda sign: rf"{_ACCENTS[sign[2]]}{{{sign[1]}}}", latex)
     whole = "".join(_script(mark, list(signs)) for mark, signs in groupby(latex, key=_mark))
     return _ROOT.sub(_root, whole)
-
-
-def is_script(sign: str) -> bool:
-    """Return whether a sign is raised or lowered, such as ² or ₙ."""
-    return _mark(sign) != ""
 
 
 def _mark(sign: str) -> str:

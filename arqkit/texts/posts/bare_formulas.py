@@ -20,6 +20,7 @@ from arqkit.texts.posts.text import TextFormula
 _DATA = data_beside(__file__)
 _FUNCTIONS, _OPERATORS = frozenset(_DATA["functions"]), frozenset(_DATA["operators"])
 _GREEK, _SHORT_WORDS = frozenset(_DATA["greek"]), frozenset(_DATA["short_words"])
+_LARGE = frozenset(["sum", "prod", "int"])
 _NAMES = frozenset(_DATA["names"])
 _PLAIN_SIGNS: dict[str, str] = _DATA["plain_signs"]
 
@@ -30,7 +31,8 @@ _PART = re.compile(
 )
 _ATOM = re.compile(
     rf"(?P<environment>\\begin\s*\{{(\w+\*?)\}}.*?\\end\s*\{{\2\}})|(?P<command>\\[A-Za-z]+)"
-    rf"|(?P<escaped>\\.)|(?P<group>{_GROUP})|(?P<letters>[^\W\d_]+)|(?P<number>\d+(?:[.,]\d+)*)"
+    rf"|(?P<escaped>\\.)|(?P<group>{_GROUP})|(?P<large>(?:sum|prod|int)(?=[\^_]))"
+    r"|(?P<letters>[^\W\d_]+)|(?P<number>\d+(?:[.,]\d+)*)"
     r"|(?P<script>[\^_])|(?P<sign>.)",
     re.DOTALL,
 )
@@ -152,8 +154,9 @@ def _visible_braces(group: re.Match[str]) -> str:
 
 
 def _command(match: re.Match[str]) -> str:
-    name = match[0]
-    if name in _FUNCTIONS or name in _GREEK:
+    name, after = match[0], match.string[match.end() : match.end() + 1]
+    is_large = name in _LARGE and after in ("_", "^")
+    if is_large or name in _FUNCTIONS or name in _GREEK:
         return rf"\{name}"
     return rf"\operatorname{{{name}}}" if name in _OPERATORS else name
 
@@ -313,13 +316,13 @@ def _is_whole_formula(latex: str, *, has_letter: bool) -> bool:
     """Return whether a query without any word is a formula, and neither a number nor a name."""
     if _NUMBERED.fullmatch(latex):
         return False
-    if re.search(r"\d\s*[=+]\s*\d", latex):
+    if re.search(r"\d\s*[=+±×÷]\s*\d|^[(\[{|].*,.*[)\]}|]$", latex):
         return True
     if not has_letter:
         return False
-    if len(latex) == 1:
-        return not latex.isascii()
-    is_applied = re.search(r"\w\s*[(\[].+[)\]]|^[(\[|].*,.*[)\]|]$|[A-Za-z0-9)]!$", latex)
+    if any(_is_in(_SYMBOLS, sign) for sign in latex):
+        return True
+    is_applied = re.search(r"\w\s*[(\[].+[)\]]|[A-Za-z0-9)]!$", latex)
     first, *_, last = [*latex.split(), ""]
     is_function = first in _FUNCTIONS and last == "" and latex.split()[-1] not in _FUNCTIONS
     return bool(_ARITHMETIC.search(latex) or is_applied or is_function)

@@ -13,7 +13,7 @@ from html import escape, unescape
 
 from arqkit.texts.maths.mathml_latex import latex_of_mathml
 from arqkit.texts.maths.unicode_signs import with_commands
-from arqkit.texts.posts.bare_formulas import bare_pieces, is_formula, reads_as_prose
+from arqkit.texts.posts.bare_formulas import bare_pieces, is_formula, plain_latex, reads_as_prose
 from arqkit.texts.posts.text import TextFormula
 
 Piece = str | TextFormula
@@ -23,12 +23,15 @@ _MATHML = re.compile(
     r"|style))\b.*</(?P=part)\s*>",
     re.DOTALL | re.IGNORECASE,
 )
-_ESCAPED_MATHML = re.compile(r"&lt;(?:\w+:)?m(?:ath|row|sup|sub|frac|sqrt)\b")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]+\d{0,2});", re.IGNORECASE)
+_HTML_SCRIPT = re.compile(r"<(su[bp])>([^<>]{1,80})</\1>", re.IGNORECASE)
+_SCRIPTS = {"sup": "^", "sub": "_"}
 _ENVIRONMENT = re.compile(r"\\begin\s*\{([a-zA-Z]+\*?)\}.*?\\end\s*\{\1\}", re.DOTALL)
 _QUOTED = re.compile(r'"[^"$\\]*"')
 _FILTER = re.compile(r"-?(?:tag|kind|is|score|post|formula|visual):\S*", re.IGNORECASE)
 _PAIRS = (("$$", "$$"), (r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))
 _WILDCARD = re.compile(r"(?<![\\?])\?\s?(?:([A-Za-z][0-9]*)|\{([A-Za-z0-9]+)\})")
+_SOFT_PAIRS = {"`": "`", "“": "”", "‘": "’"}  # of a formula only if it reads as one
 _NAMED = re.compile(r"\\qvar\s*\{\s*([^{}]*?)\s*\}")
 _BEFORE_OPENING = re.compile(r"(?:^|[\s(\[{,;:.\-–—])$")
 _MARKS = re.compile(r"\\[()\[\]]|\$+")
@@ -36,8 +39,8 @@ _MARKS = re.compile(r"\\[()\[\]]|\$+")
 
 def typed_pieces(text: str) -> list[Piece]:
     """Return the text and the formulas of what was typed, in order."""
-    if _ESCAPED_MATHML.search(text):
-        text = unescape(text)
+    text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
+    text = _HTML_SCRIPT.sub(lambda script: f"{_SCRIPTS[script[1].lower()]}{{{script[2]}}}", text)
     pieces: list[Piece] = []
     end = 0
     for match in _MATHML.finditer(text):
@@ -109,6 +112,10 @@ def _between_marks(text: str, place: int) -> tuple[str, int, bool] | None:
     """Return the LaTeX between the marks that open at a place, where they close, and whether they
     are those of a display; None if none open there, or they enclose no formula.
     """
+    if closing := _SOFT_PAIRS.get(text[place]):
+        end = _closing(text, place + 1, closing)
+        latex = text[place + 1 : end].strip() if end else ""
+        return (plain_latex(latex), end + 1, False) if end and is_formula(latex) else None
     for opening, closing in _PAIRS:
         if not text.startswith(opening, place):
             continue

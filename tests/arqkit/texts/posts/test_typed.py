@@ -60,6 +60,27 @@ MORE = {
     "n!": "n!",
     "a/b": "a/b",
     "π": "π",
+    "`x^2`": "x^2",
+    "“x² + 1”": "x^2+1",
+    "sum_{n=1}^infty 1/n^2": r"\sum_{n=1}^\infty 1/n^2",
+    "int_0^1 x^2 dx": r"\int_0^1 x^2 dx",
+    "x<sup>2</sup> + y<sup>2</sup>": "x^2 + y^2",
+    "x&sup2; + 1": "x^2 + 1",
+    "x̄ = 2πr": r"\bar{x} = 2\pi r",
+    "2πr": r"2\pi r",
+    "(0,1)": "(0,1)",
+    "if a < b then": "a < b",
+    "$x and y": "x",
+    "$x^{2$ is": "x^{2",
+    "let x^2 + a be": "x^2 + a",
+    "prove that a x^2 is even": "x^2",
+    r"\(\text{a \} b} x": r"\text{a \} b} x",
+    r"$\text{a \} b} x$ is": r"\text{a \} b} x",
+    "so x^2 + a is prime": "x^2 + a",
+    "Is x^2 a square": "x^2",
+    "show x^2 mod": "x^2",
+    "if |x| < |y| then": "|x| < |y|",
+    r"\$5 is x^2": "x^2",
     "?x + ?y = ?z": r"\qvar{x} + \qvar{y} = \qvar{z}",
     r"\frac{?a}{?b}": r"\frac{\qvar{a}}{\qvar{b}}",
     "<msup><mi>x</mi><mn>2</mn></msup>": "x^2",
@@ -106,6 +127,7 @@ and\\or
 AI + ML course
 F-16
 x-y plane
+what is | x | in norms
 I/O
 lim sup
 log in
