@@ -15,13 +15,17 @@ import polars as pl
 
 from arqkit.measures.columns import Reals
 
-COPIED = ((0.6, 0.95, 5), (0.9, 0.65, 5), (0.95, 0.35, 200))
+COPIED = ((0.35, 0.98, 10), (0.6, 0.95, 5), (0.9, 0.65, 5), (0.95, 0.35, 200))
 """A topic is copied with so similar items (Jaccard coefficient) in so similar an order (Spearman's
-rho), of at least so many items in common: some items are replaced, or nearly all kept and moved."""
+rho), of at least so many items in common: some items are replaced, or nearly all kept and moved.
+With 40% of the items replaced, the coefficient is .43."""
+POOLED = 50
+"""The depth at which rankings are compared, too: whoever copies what is pooled may add a tail."""
 SHORTEST = 5
 """Topics of which fewer judged items are found tell nothing about replays."""
-PURITY = 0.8
-"""A topic replays the qrels if so large a part of its first judged items is relevant."""
+PURITY, PURITY_OF_HALF = 0.8, 0.9
+"""A topic replays the qrels if so large a part of its first judged items is relevant: of as many as
+there are relevant items, or of half as many, in case that half of them were taken."""
 MOST_RELEVANT = 0.5
 """Topics with a higher share of relevant judged items are ignored: any run does well there."""
 SUSPICIOUS = 0.4
@@ -62,11 +66,24 @@ class Purity(NamedTuple):
     pure: list[PureTopic]
 
 
-def likenesses(rankings: Sequence[pl.DataFrame]) -> list[Likeness]:
+def likenesses(rankings: Sequence[pl.DataFrame], *, depth: int = POOLED) -> list[Likeness]:
     """Return the pairs of rankings that are alike in many topics, most topics first.
 
-    Only topics that both rankings answer are compared.
+    Only topics that both rankings answer are compared: whole, and to a depth, such as that of the
+    pool. A pair that is alike both ways is listed as it has more topics.
     """
+    tops = [ranking.filter(pl.col("order") <= depth) for ranking in rankings]
+    most: dict[tuple[int, int], Likeness] = {}
+    for likeness in [*_likenesses(rankings), *_likenesses(tops)]:
+        pair = likeness.first, likeness.second
+        if pair not in most or len(most[pair].copied) < len(likeness.copied):
+            most[pair] = likeness
+    return sorted(
+        most.values(), key=lambda likeness: (-len(likeness.copied), likeness.first, likeness.second)
+    )
+
+
+def _likenesses(rankings: Sequence[pl.DataFrame]) -> list[Likeness]:
     topics: dict[tuple[int, int], int] = defaultdict(int)
     similar: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
     for topic, table in _jaccards(rankings):
@@ -89,30 +106,34 @@ def likenesses(rankings: Sequence[pl.DataFrame]) -> list[Likeness]:
         ]
         if _is_suspicious(len(copied), topics[pair]):
             alike.append(Likeness(*pair, topics[pair], copied))
-    return sorted(
-        alike, key=lambda likeness: (-len(likeness.copied), likeness.first, likeness.second)
-    )
+    return alike
 
 
 def purity_of(ranking: pl.DataFrame, judged: pl.DataFrame, *, relevant_from: int) -> Purity:
     """Return the topics in which a ranking replays the qrels (topic, item, label).
 
     For a topic with R relevant items, the first R judged items of the ranking are examined: in a
-    replay, all of them are relevant, in any order. Unjudged items between them do not matter.
+    replay, all of them are relevant, in any order. Unjudged items between them do not matter. The
+    first half of them is examined, too.
     """
     sizes = judged.group_by("topic").agg(
         known=pl.len(), relevant=(pl.col("label") >= relevant_from).sum()
     )
     telling = sizes.filter(pl.col("relevant") <= pl.col("known") * MOST_RELEVANT)
     rows = ranking.join(judged, on=["topic", "item"]).join(telling, on="topic").sort("order")
-    first = rows.filter(pl.int_range(pl.len()).over("topic") < pl.col("relevant"))
-    topics = (
-        first.group_by("topic", maintain_order=True)
+    first, half = (
+        rows.filter(pl.int_range(pl.len()).over("topic") < (pl.col("relevant") / parts).ceil())
+        .group_by("topic", maintain_order=True)
         .agg(items=pl.len(), found=(pl.col("label") >= relevant_from).sum())
         .filter(pl.col("items") >= SHORTEST)
+        for parts in (1, 2)
     )
-    pure = topics.filter(pl.col("found") >= pl.col("items") * PURITY)
-    return Purity(topics.height, [PureTopic(*row) for row in pure.iter_rows()])
+    pure = [
+        topics.filter(pl.col("found") >= pl.col("items") * least)
+        for topics, least in ((first, PURITY), (half, PURITY_OF_HALF))
+    ]
+    either = pl.concat(pure).unique("topic", keep="first", maintain_order=True)
+    return Purity(first.height, [PureTopic(*row) for row in either.iter_rows()])
 
 
 def is_replay(purity: Purity) -> bool:

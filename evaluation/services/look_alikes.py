@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from arqkit.comparison.look_alikes import Likeness, Purity, is_replay, likenesses, purity_of
+from arqkit.comparison.look_alikes import POOLED, Likeness, Purity, is_replay, likenesses, purity_of
 from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.caches import DAY, key_of, known_value
@@ -60,8 +60,7 @@ def look_alikes(
     for run in _runs(task):
         by_items.setdefault(run_items(run, task), []).append(run)
     compared = [
-        (runs, _likenesses(runs, task.protocol.order, each if computes else None))
-        for runs in by_items.values()
+        (runs, _likenesses(runs, task, each if computes else None)) for runs in by_items.values()
     ]
     if any(alike is None for _, alike in compared):
         return None
@@ -87,7 +86,7 @@ def replays(task: Task, *, computes: bool = False) -> list[Replay] | None:
     names = [(run.pk, run.index.name) for run in runs]
     compute = (lambda: _purities(runs, qrel_set)) if computes or not runs else None
     work = scoring_work(runs)
-    purities = known_value(key_of("replays-2", facts, names), compute, work=work, seconds=KEPT)
+    purities = known_value(key_of("replays-3", facts, names), compute, work=work, seconds=KEPT)
     if purities is None:
         return None
     replaying = [Replay(run, purities[run.pk]) for run in runs if run.pk in purities]
@@ -99,13 +98,18 @@ def _runs(task: Task) -> list[Run]:
     return list(runs.order_by("submitted_at", "pk"))
 
 
-def _likenesses(
-    runs: Sequence[Run], order: OrderBy, each: Each[Run] | None
-) -> list[Likeness] | None:
+def _likenesses(runs: Sequence[Run], task: Task, each: Each[Run] | None) -> list[Likeness] | None:
+    order, depth = task.protocol.order, task.protocol.pool.primary or POOLED
     names = [(run.index.name, run.report.get("order")) for run in runs]
-    compute = (lambda: likenesses([_ranking(run, order) for run in each(runs)])) if each else None
-    work = scoring_work(runs, times=2)
-    return known_value(key_of("look-alikes-2", order, names), compute, work=work, seconds=KEPT)
+    compute = (
+        (lambda: likenesses([_ranking(run, order) for run in each(runs)], depth=depth))
+        if each
+        else None
+    )
+    work = scoring_work(runs, times=3)
+    return known_value(
+        key_of("look-alikes-3", order, depth, names), compute, work=work, seconds=KEPT
+    )
 
 
 def _ranking(run: Run, order: OrderBy) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from arqkit.comparison.look_alikes import PURITY, SUSPICIOUS
+from arqkit.comparison.look_alikes import PURITY, PURITY_OF_HALF, SUSPICIOUS
 from arqkit.formats.leaderboards import write_board
 from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
@@ -290,7 +290,11 @@ def look_alike_list(request: HttpRequest, task: Task) -> HttpResponse:
         "replays": replaying,
         "is_ready": pairs is not None and replaying is not None,
         "shown_topics": SHOWN_TOPICS,
-        "percent": {"topics": round(100 * SUSPICIOUS), "relevant": round(100 * PURITY)},
+        "percent": {
+            "topics": round(100 * SUSPICIOUS),
+            "relevant": round(100 * PURITY),
+            "of_half": round(100 * PURITY_OF_HALF),
+        },
     }
     return page_of_job(request, "evaluation/look_alike_list.html", context, "look-alikes", task.pk)
 

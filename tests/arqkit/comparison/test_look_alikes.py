@@ -69,6 +69,13 @@ def copies(run: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     scores = run["score"].to_numpy().copy()
     scores[noisy] = draw.permutation(scores[noisy])
     yield "scores", ordered(run.with_columns(score=pl.Series(scores)), "score")
+    replaced = pl.when(pl.Series(draw.random(run.height) < 0.4)).then(strangers)
+    yield "40% of the items", run.with_columns(item=replaced.otherwise("item"))
+    tail = pl.format("tail{}", pl.int_range(pl.len()))
+    yield (
+        "the first 100",
+        run.with_columns(item=pl.when(pl.col("order") <= 100).then("item").otherwise(tail)),
+    )
     own = pl.col("topic").is_in(some_topics(run))
     reverse = ordered(run.with_columns(place=pl.col("order").cast(pl.Float64)), "place")
     yield "topics", pl.concat([run.filter(own), reverse.select(run.columns).filter(~own)])
@@ -99,6 +106,11 @@ def replays(
     shuffled = relevant.with_columns(
         place=pl.Series(np.random.default_rng(7).random(relevant.height))
     )
+    half = shuffled.filter(pl.int_range(pl.len()).over("topic") * 2 < pl.len().over("topic"))
+    honest = run.select("topic", "item", place=-pl.col("order").cast(pl.Float64))
+    before = half.select("topic", "item", "place")
+    others = honest.join(before, on=["topic", "item"], how="anti")
+    yield "half of the relevant", ordered(pl.concat([before, others]), "place")
     for name, made in (
         ("relevant", ordered(shuffled, "place")),
         ("ideal", ordered(labels, "label")),
