@@ -224,6 +224,8 @@ def test_limits_count_the_address_that_the_proxy_names(settings) -> None:
     assert client_address(environ) == "10.0.0.1"
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
     assert client_address(environ) == "203.0.113.4"
+    for junk in ("unknown", "", "1.2.3.4:99999", "[::1", "é, \x00"):
+        assert client_address(environ | {"HTTP_X_FORWARDED_FOR": junk})
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 3
     assert client_address(environ) == "10.0.0.1"
 

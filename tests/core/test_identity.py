@@ -12,13 +12,14 @@ from allauth.core.exceptions import ReauthenticationRequired
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, Permission
 from django.core import mail
 from django.test import Client, RequestFactory
 from django.urls import get_resolver, reverse
 
 from arqlab.core.models import ApiToken, Membership, User
-from arqlab.core.services.identity import Action, require_identity
+from arqlab.core.services.identity import BY_ALLAUTH, Action, require_identity
 from arqlab.notices.models import Invitation
 from tests.factories import PASSWORD, OrganizerFactory, Scene
 from tests.paths import ROOT
@@ -265,6 +266,20 @@ def test_no_other_door_leads_to_these_services() -> None:
                 callers[ast.unparse(node.func)].add(str(path.relative_to(ROOT)))
 
     assert callers == SERVICES
+
+
+def test_each_action_is_asked_for_by_a_service_or_by_allauth() -> None:
+    texts = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in product_files()}
+    asked = {
+        action
+        for action in Action
+        for path, text in texts.items()
+        if path.name != "identity.py" and f"Action.{action.name}" in text
+    }
+
+    assert asked | BY_ALLAUTH == set(Action)
+    assert settings.ACCOUNT_REAUTHENTICATION_REQUIRED
+    assert settings.MFA_REAUTHENTICATION_REQUIRED
 
 
 def test_rows_of_accounts_are_changed_by_the_services_that_ask() -> None:
