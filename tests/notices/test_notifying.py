@@ -43,6 +43,17 @@ def test_a_user_is_notified_of_an_event_once(member, assessor, tell):
     assert len(tell(member, key="released 2")) == 1
 
 
+def test_a_user_gets_one_email_about_an_event(member, assessor, tell, sends_mail):
+    tell(member)
+    tell(member, assessor)
+    tell(member, assessor)
+
+    assert sorted(Mail.objects.values_list("address", flat=True)) == sorted(
+        [member.email, assessor.email]
+    )
+    assert Notice.objects.count() == 2
+
+
 def test_without_a_mail_server_no_mail_is_queued(member, tell):
     tell(member)
 

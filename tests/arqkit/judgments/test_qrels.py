@@ -95,6 +95,18 @@ def test_the_reason_for_an_unjudged_topic_shows_a_message():
     assert (topic.labelled, topic.reason) == (0, "No item of this topic has a label.")
 
 
+def test_with_a_minimum_of_one_only_topics_without_relevant_items_are_dropped():
+    rows = judged(("B.1", "70", "7", 1), ("B.2", "70", "7", 2), ("B.3", "70", "7", 5))
+
+    topics = judged_topics(rows, scale=ARQMATH, relevant_from=2, min_relevant=1)
+
+    assert [one.reason for one in topics] == [
+        "This topic has no relevant items; qrels need at least 1.",
+        "",
+        "This topic has no relevant items; qrels need at least 1.",
+    ]
+
+
 def test_without_a_minimum_every_topic_with_a_judgment_is_kept():
     rows = judged(("B.1", "70", "7", 0), ("B.2", "70", "7", 5), ("B.3", "70", "7", None))
 

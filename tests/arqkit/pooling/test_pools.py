@@ -17,6 +17,7 @@ from arqkit.pooling.pools import (
     depth_needed,
     gather,
     in_random_order,
+    instance_candidates,
     make_pool,
     rank_by_rank,
     reached,
@@ -274,6 +275,35 @@ def test_formulas_in_relevant_posts_are_pooled_down_to_the_extra_depth(
         if doc in top(items, mapping, 2) or (rank <= extra and (topic, posts_of(doc)) in relevant)
     }
     assert set(pool.select("topic", "doc_id").rows()) == by_hand
+
+
+@pytest.mark.parametrize(("extra", "items"), [(2, {"1"}), (3, {"1", "3"}), (4, {"1", "3", "4"})])
+def test_the_extra_depth_includes_its_last_rank(extra, items):
+    pool = formulas_pool(
+        [run("r", "1", "2", "3", "4")],
+        {},
+        replace(FORMULAS, primary=1, extra_depth=extra),
+        relevant=items_frame([("A.2", posts_of("3"))], "topic", "post"),
+    )
+
+    assert {item for _, item in pooled(pool)} == items
+
+
+@pytest.mark.parametrize("ids", [("70", "80"), ("80", "70")])
+def test_an_instance_with_several_visual_ids_has_the_smallest(ids):
+    visual = pl.DataFrame({"formula_id": ["1", "1"], "visual_id": list(ids)})
+    index = as_run(run("r", "1", "2")).index
+
+    assert depth_needed(index, visual=visual)["item"].to_list() == ["70", "2"]
+
+
+@pytest.mark.parametrize("threads", [("500", "600"), ("600", "500")])
+def test_a_post_in_several_threads_counts_in_the_smallest(threads):
+    known = pl.DataFrame({"post": ["p0", "p0"], "thread": list(threads)})
+    rows = gather(as_runs([run("r", "1")]))
+    candidates = instance_candidates(rows, rows, known)
+
+    assert candidates.select("doc_id", "thread").rows() == [("1", "500")]
 
 
 def test_without_an_extra_depth_relevant_posts_add_nothing():

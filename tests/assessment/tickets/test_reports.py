@@ -17,6 +17,8 @@ from arqlab.core.services.jobs import run_next_job
 from arqlab.core.services.people import revoke_role
 from arqlab.notices.models import Notice
 from assessment.models import Judgment, LateLabel, PoolItem, Ticket, TicketPolicy
+from assessment.tickets.services.answers import answer_ticket
+from assessment.tickets.services.policies import apply_policies
 from tests.assessment.factories import NOW, assign, make_pool
 from tests.assessment.judging.desk import Desk
 from tests.assessment.rounds.factories import round_of
@@ -153,6 +155,40 @@ def change(place: Place, label: int) -> None:
     """Change the label of the only item on the page."""
     desk, item = Desk(place.scene.assessor), PoolItem.official.get()
     desk.submit(desk.get(f"items/{item.pk}/"), label, comment=COMMENT, reason="A new look.")
+
+
+@pytest.mark.parametrize("way", ["on_page", "by_command", "by_turkle"])
+@pytest.mark.parametrize("label", [UNSURE, 3])
+def test_an_answered_ticket_stays_answered_whatever_label_follows(place, way, label):
+    OFFICIAL[way](place, FAILURE)
+    ticket = Ticket.objects.get()
+    organizer = place.scene.organizer
+    answer_ticket(ticket=ticket, answer="See it.", returns_item=False, at=NOW, by=organizer)
+    change(place, label) if way == "on_page" else OFFICIAL[way](place, label)
+
+    ticket.refresh_from_db()
+    assert (ticket.answer, ticket.answered_by, ticket.judgment.label) == (
+        "See it.",
+        organizer,
+        FAILURE,
+    )
+    assert Ticket.objects.exclude(pk=ticket.pk).count() == (label == UNSURE)
+
+
+@pytest.mark.parametrize("action", ["expert", "another"])
+def test_a_policy_leaves_an_answered_ticket_as_it_is(place, action):
+    on_page(place, FAILURE)
+    ticket = Ticket.objects.get()
+    organizer = place.scene.organizer
+    answer_ticket(ticket=ticket, answer="See it.", returns_item=False, at=NOW, by=organizer)
+    policy = {"actions": {"5": action}, "expert": place.expert}
+    TicketPolicy.objects.create(task=place.scene.task, **policy)
+    assign(place.expert, *place.scene.task.topics.all())
+    apply_policies([ticket.pk], at=NOW)
+
+    ticket.refresh_from_db()
+    assert (ticket.answer, ticket.answered_by, ticket.expert) == ("See it.", organizer, None)
+    assert Judgment.objects.get().is_current
 
 
 def test_an_import_of_reports_without_names_asks_no_other_assessor(place):

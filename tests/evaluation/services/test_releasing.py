@@ -91,3 +91,19 @@ def test_all_versions_are_hidden_and_the_leaderboard_can_be_released_again(
 def test_there_is_nothing_to_hide_before_a_release(task):
     with pytest.raises(UserError, match="is not released"):
         hide_leaderboard(task=task, by=None, at=NOW)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("at-release", "open"), ("open", "open"), ("closed", "closed")]
+)
+def test_a_release_opens_the_threads_that_wait_for_it_and_no_others(
+    qrel_set, team, task, before, after
+):
+    change_task(task=task, changes={"threads": before}, protocol={}, by=None)
+    make_run(team, task)
+    release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
+
+    task.refresh_from_db()
+    assert task.threads == after
+    event = AuditEvent.objects.get(verb="leaderboard.release")
+    assert event.detail["opens_threads"] == (before == "at-release")

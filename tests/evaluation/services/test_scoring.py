@@ -124,6 +124,20 @@ def test_a_new_order_has_the_run_scored_again(team, task):
     assert means_of(run)[MAP] < by_score
 
 
+def test_no_score_of_an_old_order_is_left_beside_those_of_a_new_one(team, task):
+    make_qrels(task)
+    run = make_run(
+        team, task, {"A.1": ["p3", "p1"], "A.2": ["p5"]}, scores={"p1": 9.0, "p3": 1.0, "p5": 1.0}
+    )
+    score_waiting(at=NOW)
+    change_task(task=task, changes={}, protocol={"order": "rank", "measures": (P10,)}, by=None)
+    score_waiting(at=NOW)
+
+    assert set(means_of(run)) == set(Scoring.objects.get(run=run).measures)
+    assert MAP not in means_of(run)
+    assert not TopicScore.objects.filter(run=run, measure=MAP).exists()
+
+
 def test_ntcir_scores_runs_by_score(team):
     team.lab.protocol = "ntcir-12"
     team.lab.save()

@@ -436,6 +436,51 @@ def test_a_lease_is_renewed_until_another_has_the_item(desk: Desk, second: Desk)
     assert desk.get(f"items/{item['item']}/")["code"] == "leased-elsewhere"
 
 
+def test_renewing_a_lease_extends_it_but_shortens_none(desk: Desk) -> None:
+    item = desk.next()
+    place = {"item": item["item"], "lease": item["lease"]}
+    row = PoolItem.objects.filter(pk=item["item"])
+    for soon in (timedelta(minutes=1), timedelta(hours=24)):
+        until = timezone.now() + soon
+        row.update(leased_until=until)
+        desk.post("lease/", place)
+
+        extended = timezone.now() + timedelta(minutes=29)
+        assert row.get().leased_until >= max(until, extended)
+        assert (row.get().leased_until == until) == (until > extended)
+
+
+def test_the_lease_of_an_item_that_one_has_judged_is_renewed_and_proves_a_change(
+    desk: Desk, second: Desk
+) -> None:
+    item = desk.next()
+    desk.submit(item, 3)
+    item = desk.get(f"items/{item['item']}/")
+    place = {"item": item["item"], "lease": item["lease"]}
+    renewed = desk.post("lease/", place)
+    changed = desk.submit(item | {"lease": renewed["lease"]}, 1, reason="A second look.")
+    refused = second.post("lease/", place)
+
+    assert renewed["until"] >= item["until"]
+    assert changed["saved"][0]["counts"]
+    assert second.last.status_code in (403, 409), refused
+    assert labels() == [("10", 3, False), ("10", 1, True)]
+
+
+def test_the_lease_of_an_item_of_which_one_has_judged_a_part_is_extended(
+    scene: Scene, desk: Desk
+) -> None:
+    formulas = make_formula_pool(scene.task, {"A.1": {"70": [("7", "10"), ("8", "11")]}})
+    row = PoolItem.objects.filter(pool=formulas)
+    judge(scene.assessor, PoolInstance.objects.get(item__pool=formulas, doc_id="7"), 2)
+    item = desk.get(f"items/{row.get().pk}/")
+    row.update(leased_until=timezone.now() + timedelta(minutes=1))
+    desk.post("lease/", {"item": item["item"], "lease": item["lease"]})
+
+    assert desk.last.status_code == 200
+    assert row.get().leased_until >= timezone.now() + timedelta(minutes=29)
+
+
 def test_after_a_label_for_a_topic_taken_away_in_mid_work_nothing_comes_next(
     desk: Desk, second: Desk
 ) -> None:

@@ -19,6 +19,7 @@ from submissions.models import Run
 from tests.assessment.factories import NOW, judge, make_pool, raise_ticket
 from tests.ceremonies import confirmed, seen, sentences
 from tests.evaluation.factories import make_run
+from tests.factories import TopicFactory
 
 QRELS = "/labs/arqmath-x/tasks/task1/qrels/"
 FREEZE = f"{QRELS}freeze/"
@@ -264,6 +265,20 @@ def test_a_version_has_the_topics_of_one_split(browser, does_page):
     assert set(qrels_frame(made)["topic"]) == {"A.1"}
     reasons = {row["topic"]: row["reason"] for row in made.dropped if row.get("by_hand")}
     assert reasons == {"A.2": "Not in the split test."}
+
+
+@pytest.mark.parametrize("does_page", [True, False])
+def test_a_split_without_judged_topics_is_refused(browser, task, does_page):
+    Topic.objects.filter(query_id__in=["A.1", "A.2"]).update(info={"split": "train"})
+    TopicFactory(task=task, query_id="A.9", position=9, info={"split": "test"})
+
+    if does_page:
+        page = confirmed(browser, FREEZE, name="official", split="test")
+        assert "No topic in the pools of arqmath-x/task1 has the split test" in page.text
+    else:
+        with pytest.raises(CommandError, match="has the split test"):
+            command("official", "--split", "test")
+    assert not QrelSet.objects.exists()
 
 
 def test_the_command_asks_before_it_freezes_what_is_odd(task):
