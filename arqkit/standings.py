@@ -83,6 +83,15 @@ POST_HOC = Standing(
     part=3,
     field="is_post_hoc",
 )
+CHECKED = Standing(
+    "checked",
+    "checked",
+    is_scored=False,
+    takes_part=False,
+    uses_quota=False,
+    may_publish=False,
+    field="check_only",
+)
 WITHDRAWN = Standing(
     "withdrawn",
     "withdrawn",
@@ -94,7 +103,7 @@ WITHDRAWN = Standing(
     letter="W",
     field="withdrawn_at",
 )
-STANDINGS = (OFFICIAL, BASELINE, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN)
+STANDINGS = (OFFICIAL, BASELINE, OUT_OF_COMPETITION, POST_HOC, CHECKED, WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,10 +41,7 @@ def _no_runs(task: Task) -> Oddity:
 
 def _unsubmitted(task: Task) -> Oddity:
     names = _names(Run.objects.filter(task=task, check_only=True, status=Run.Status.VALID))
-    things = (
-        "valid run was checked but not submitted",
-        "valid runs were checked but not submitted",
-    )
+    things = "valid run was not submitted", "valid runs were not submitted"
     return named_oddity(names, things, _runs_url(task), "All valid runs are submitted.")
 
 

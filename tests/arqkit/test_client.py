@@ -81,6 +81,16 @@ def test_a_team_runs_its_campaign_from_the_command_line(campaign, scene, tmp_pat
     assert figures[heads.index("MAP'")] == scored[1].split()[-1] == "1.0000"
 
 
+def test_a_run_that_is_only_checked_is_listed_as_checked(campaign):
+    run = "Alpha-task1-bm25-auto-both-P.tsv"
+    assert campaign("submit", TASK, run, "--check-only")[0] == 0
+    heads, cells = (line.split() for line in campaign("runs", TASK)[1].splitlines())
+
+    assert "checked" in cells
+    assert "official" not in cells
+    assert heads.index("standing") == cells.index("checked")
+
+
 def test_python_gets_data_frames(live_server, scene, token):
     with LabServer(f"{live_server.url}/labs/arqmath-x/", token) as lab:
         [first] = lab.submit(TASK, GOOD_RUN, name="Alpha-task1-a-auto-both-A.tsv", is_manual=True)

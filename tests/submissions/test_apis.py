@@ -11,6 +11,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from arqlab.core.models import Task, User
 from submissions.models import Run
+from submissions.services.validation import validate_uploaded_run
 from tests.factories import MemberFactory, Scene, TeamFactory
 from tests.submissions.entry_points import NAME
 from tests.submissions.factories import BAD_RUN, GOOD_RUN, NOW, ValidRunFactory, zipped
@@ -66,6 +67,20 @@ def test_only_an_organizer_uploads_a_run_out_of_competition(
     assert (refused.status_code, refused.json()["code"]) == (409, "role")
     assert taken.json()[0]["standing"] == "out-of-competition"
     assert Run.objects.get().out_of_competition == "Too late."
+
+
+def test_a_run_that_is_only_checked_looks_so_until_it_is_submitted(
+    browser: Client, scene: Scene
+) -> None:
+    [run] = send(browser, check_only="yes").json()
+    validate_uploaded_run(run_id=run["id"], at=NOW)
+    listed = browser.get(f"{address('run-list')}?standing=checked").json()["results"]
+    browser.post(address("run-submit", run["id"]))
+    [submitted] = browser.get(address("run-list")).json()["results"]
+
+    assert (run["standing"], run["check_only"]) == ("checked", True)
+    assert [row["id"] for row in listed] == [run["id"]]
+    assert (submitted["standing"], submitted["check_only"]) == ("official", False)
 
 
 def test_a_zip_creates_several_runs(browser: Client, scene: Scene) -> None:

@@ -48,7 +48,7 @@ def test_the_page_lists_everything_odd(browser, task, team, other_team, run):
 
     assert sentences(browser.get(CLOSE)) == [
         f"Submission is open until {deadline.day} {deadline:%B %Y, %H:%M} UTC: 3 days left.",
-        "1 valid run was checked but not submitted: Alpha tried.",
+        "1 valid run was not submitted: Alpha tried (checked).",
         "1 submitted run has errors: Alpha wrong.",
         "1 run is still being checked: Beta new.",
         "1 group of runs is byte-identical: Alpha own = Alpha same.",
