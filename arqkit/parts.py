@@ -8,7 +8,7 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from arqkit.extras import needs_extra
 
@@ -34,6 +34,7 @@ def mapped(
         yield from map(function, parts)
         return
     with needs_extra("cluster"):
+        import dask
         from distributed import Client, Future
     try:
         client = Client(cluster, timeout=SECONDS, set_as_default=False)
@@ -42,14 +43,29 @@ def mapped(
             f"No Dask scheduler answers at {cluster}: {error}. Start one there with dask scheduler,"
             " or give another address."
         ) from error
-    with client:
+    # A part is passed with its task: one that was scattered is lost with the worker that has it.
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}), client:
         running = deque[Future]()
         for part in parts:
-            running.append(client.submit(function, client.scatter(part, hash=False), pure=False))
+            running.append(client.submit(function, part, pure=False))
             if len(running) >= AHEAD * max(1, sum(client.nthreads().values())):
-                yield running.popleft().result()
+                yield _result(client, running.popleft())
         while running:
-            yield running.popleft().result()
+            yield _result(client, running.popleft())
+
+
+def _result(client: Any, future: Any) -> Any:
+    """Return a result; raise ConnectionError when no worker is left to compute it."""
+    while True:
+        try:
+            return future.result(timeout=SECONDS)
+        except TimeoutError as error:
+            if future.done():
+                raise  # of the function
+            if not client.nthreads():
+                raise ConnectionError(
+                    "The Dask cluster has no worker left. Start one with dask worker."
+                ) from error
 
 
 def kept(

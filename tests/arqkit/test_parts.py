@@ -1,7 +1,10 @@
 """Work on parts, in this process and on a Dask cluster."""
 
 import operator
+import os
+import signal
 from functools import partial
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -68,6 +71,36 @@ def test_a_cluster_that_does_not_answer_is_refused(monkeypatch):
     monkeypatch.setattr("arqkit.parts.SECONDS", 0.1)
     with pytest.raises(ConnectionError, match="No Dask scheduler answers at tcp:"):
         list(mapped(double, [1], cluster="tcp://127.0.0.1:9"))
+
+
+def doubled_by_a_mortal(marker: Path, number: int) -> int:
+    """Return twice a number; the worker that gets 5 first is killed."""
+    if number == 5 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 2 * number
+
+
+def test_the_parts_of_a_worker_that_is_killed_are_worked_on_by_others(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    mortal = partial(doubled_by_a_mortal, tmp_path / "killed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+    ) as made:
+        results = list(mapped(mortal, range(12), cluster=made.scheduler_address))
+
+    assert results == [2 * number for number in range(12)]
+    assert (tmp_path / "killed").exists()
+
+
+def test_a_cluster_without_workers_is_refused(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("arqkit.parts.SECONDS", 1)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as made,
+        pytest.raises(ConnectionError, match="has no worker left"),
+    ):
+        list(mapped(double, [1], cluster=made.scheduler_address))
 
 
 def test_finished_parts_are_not_worked_on_again(tmp_path):
