@@ -20,6 +20,7 @@ from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
 from arqlab.core.files import FileAt, kept
 from arqlab.core.models import Lab
+from arqlab.core.models.reading import snapshot
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.jobs import RunningJob
 from collection.selectors.collections import collection_of
@@ -84,7 +85,7 @@ def archive_by_job(work: RunningJob) -> list[str]:
 def _write_tables(lab: Lab, data: Path) -> dict[str, int]:
     collection = collection_of(lab)
     with_posts = bool(collection and collection.may_be_passed_on)
-    with transaction.atomic():
+    with snapshot():
         tables = TableWriter(lab, tables=data / TABLES, files=data / FILES, with_posts=with_posts)
         return tables.write()
 

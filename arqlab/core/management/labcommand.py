@@ -20,6 +20,7 @@ from arqlab.core.models import User
 from arqlab.core.oddities import Ceremony, Oddity
 from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived_path
+from arqlab.core.sqlite3.base import patiently
 
 
 def read_bytes(path: Path, todo: str = "Check the path.") -> bytes:
@@ -83,7 +84,8 @@ class LabCommand(BaseCommand):
         try:
             if self.changes_labs and not options.get("dry_run"):
                 require_unarchived_path(options.get("task") or options.get("lab") or "")
-            return super().execute(*args, **options)
+            with patiently(self._report_waiting):
+                return super().execute(*args, **options)
         except UserError as refused:
             raise CommandError(refused.message) from refused
 
@@ -91,6 +93,10 @@ class LabCommand(BaseCommand):
         """Print the files that were read outside of a folder."""
         for path in folder.beside:
             self.stdout.write(f"Read beside the folder: {path}")
+
+    def _report_waiting(self, text: str) -> None:
+        self.stderr.write(text, style_func=str)
+        self.stderr.flush()
 
     def require_yes(self, *, yes: bool, options: str = "--yes") -> None:
         """Ask whether to go on, or raise `CommandError`; `options` are those that answer yes."""

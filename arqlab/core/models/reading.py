@@ -6,9 +6,13 @@ may write no more. On PostgreSQL, an open cursor is lost with its connection.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
+from django.db import connection, transaction
 from django.db.models import Expression, Model, QuerySet
+
+from arqlab.core.sqlite3.base import only_reading
 
 CHUNK = 1_000
 """Rows in memory at a time, if the caller names no number."""
@@ -37,3 +41,20 @@ def values_in_chunks(
         yield from (cast(tuple[Any, ...], row[1:]) for row in chunk)
         if not (is_last := len(chunk) < size):
             ahead = rows.filter(pk__gt=chunk[-1][0])
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Let all queries see the database at one moment, while others write. Nothing may be written.
+
+    Within a transaction, it is that transaction.
+    """
+    if connection.in_atomic_block:
+        yield
+    elif connection.vendor == "sqlite":
+        with only_reading(), transaction.atomic():
+            yield
+    else:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield

@@ -132,7 +132,7 @@ def load_lab_file(
     by: User | None,
     at: datetime | None = None,
     choice: LoadChoice = NO_CHOICE,
-    changes: LoadChanges | None = None,
+    changes: TopicChanges | None = None,
 ) -> Lab:
     """Create or update the lab, its tasks and its topics, and typeset the topics.
 
@@ -151,7 +151,7 @@ def load_lab_file(
     and asks itself. Raises `UserError`
     (`archived`) if the lab is archived, or an archived task would change.
     """
-    topic_changes, at = TopicChanges(changes or LoadChanges()), at or timezone.now()
+    topic_changes, at = changes or TopicChanges(LoadChanges()), at or timezone.now()
     for known in Lab.objects.filter(slug=lab_file.slug):
         require_unarchived(known)
     edits = _decided_edits(lab_file, at=at, keeps_edits=choice.keeps_edits)

@@ -1,6 +1,6 @@
 """Loading of topics. Only this module writes their text; the earlier text is kept as a version."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ from arqkit.topics import (
     updated_edits,
 )
 from arqlab.core.errors import require_confirmed, user_error
-from arqlab.core.models import Task, Topic, TopicVersion, User
+from arqlab.core.models import Lab, Task, Topic, TopicVersion, User
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.topic_pages import TopicPage, topic_pages
@@ -97,7 +97,6 @@ SOURCE_FIELDS = (*TEXT_FIELDS, "thread_id", "info")
 TOPIC_FIELDS = (*SOURCE_FIELDS, "position", "title_html", "body_html", "formula_html", "engine")
 
 
-@transaction.atomic
 def load_topics(
     *, task: Task, file: TaskFile, by: User | None, choice: LoadChoice = NO_CHOICE
 ) -> LoadChanges:
@@ -106,22 +105,55 @@ def load_topics(
     Raises `UnconfirmedLoadError` if a stored topic would change, and `UserError`
     (`topics-in-use`) with the missing topics that judging needs.
     """
-    changes = TopicChanges(LoadChanges())
-    if store_topics(task, file, changes):
-        record_event("topics.load", task, by, **changes.load.counts, changes=changes.texts)
-    require_confirmed(changes.load, choice.confirmed)
+    pages = prepare_pages([file], task.lab)
+    with transaction.atomic():
+        changes = TopicChanges(LoadChanges(), pages)
+        if store_topics(task, file, changes):
+            record_event("topics.load", task, by, **changes.load.counts, changes=changes.texts)
+        require_confirmed(changes.load, choice.confirmed)
     return changes.load
+
+
+@dataclass(frozen=True)
+class PreparedPages:
+    """The HTML of the topics of files by task, and the corrections of the lab that it has."""
+
+    corrected: Mapping[str, str] = field(default_factory=dict)
+    by_task: Mapping[str, list[TopicPage]] = field(default_factory=dict)
+
+
+def prepare_pages(files: Iterable[TaskFile], lab: Lab | None) -> PreparedPages:
+    """Return the HTML of the topics that files load into a lab, which may be a new one.
+
+    It takes most of the time of a load. It is made before the transaction of the load begins: on
+    SQLite, nobody else writes during that one.
+    """
+    corrected = corrections_of(lab).formulas if lab else {}
+    by_task = {
+        file.slug: topic_pages(_sources(file), corrected)
+        for file in files
+        if file.topics is not None
+    }
+    return PreparedPages(corrected, by_task)
 
 
 @dataclass(frozen=True)
 class TopicChanges:
     """The changes of topics: for the organizer, who confirms the load, and for the audit log.
 
-    `texts` has the old and new values by topic and field.
+    `pages` was prepared for the load; `texts` has the old and new values by topic and field.
     """
 
     load: LoadChanges
+    pages: PreparedPages = PreparedPages()
     texts: dict[str, list[Any]] = field(default_factory=dict)
+
+    def pages_of(self, task: Task, file: TaskFile) -> list[TopicPage]:
+        """Return the HTML of the topics of a file, with the present corrections of the lab."""
+        corrected = corrections_of(task.lab).formulas
+        if file.slug in self.pages.by_task and self.pages.corrected == corrected:
+            return self.pages.by_task[file.slug]
+        return topic_pages(_sources(file), corrected)
 
     def note(self, name: str, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Add a topic that is stored, with its old and new values."""
@@ -160,8 +192,7 @@ def store_topics(task: Task, file: TaskFile, topic_changes: TopicChanges) -> int
     new: list[Topic] = []
     changed: list[Topic] = []
     versions: list[TopicVersion] = []
-    sources = [_with_texts(topic, file) for topic in file.topics]
-    pages = topic_pages(sources, corrections_of(task.lab).formulas)
+    sources, pages = _sources(file), topic_changes.pages_of(task, file)
     for position, (source, page) in enumerate(zip(sources, pages, strict=True), start=1):
         fields = _topic_fields(source, file, page, position=position)
         topic = known.pop(source.query_id, None)
@@ -207,6 +238,10 @@ def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
             held.append(topic.query_id)
     if held:
         raise user_error("topics-in-use", task=task, topics=", ".join(held))
+
+
+def _sources(file: TaskFile) -> list[records.TopicRecord]:
+    return [_with_texts(topic, file) for topic in file.topics or ()]
 
 
 def _with_texts(topic: records.TopicRecord, file: TaskFile) -> records.TopicRecord:

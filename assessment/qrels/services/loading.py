@@ -16,6 +16,7 @@ from arqlab.core.oddities import name_list
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.loading import load_lab_file
+from arqlab.core.services.topic_loading import PreparedPages, TopicChanges, prepare_pages
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
 from assessment.qrels.selectors.rejudging import judged_formulas
@@ -58,8 +59,9 @@ def load_lab(
     file = read_lab(folder)
     known = Lab.objects.filter(slug=file.slug).first()
     before = lab_fingerprint(known) if known else ""
+    pages = prepare_pages(file.tasks, known)
     with transaction.atomic():
-        lab = _load_but_collection(file, at=at, by=by, choice=choice)
+        lab = _load_but_collection(file, at=at, by=by, choice=choice, pages=pages)
         if also is not None:
             also(lab, file, at=at, by=by)
     if file.collection is not None:
@@ -78,11 +80,11 @@ def load_lab(
 
 @transaction.atomic
 def _load_but_collection(
-    file: LabFile, *, at: datetime, by: User | None, choice: LoadChoice
+    file: LabFile, *, at: datetime, by: User | None, choice: LoadChoice, pages: PreparedPages
 ) -> Lab:
     """Load the lab's tasks, topics and qrels, or nothing if its collection would be refused."""
     changes = LoadChanges()
-    lab = load_lab_file(file, by=by, at=at, choice=choice, changes=changes)
+    lab = load_lab_file(file, by=by, at=at, choice=choice, changes=TopicChanges(changes, pages))
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
     problems: list[Problem] = []
     for task_file in file.tasks:
