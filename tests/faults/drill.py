@@ -180,6 +180,10 @@ class Drill:
             self.go_on(submits // 2)
             now = self.counts()
             self.rows.append(Row(name, in_flight, now[0] - labels, now[1] - uploads, took))
+        self.stop()
+
+    def stop(self) -> None:
+        """Let everybody end what they are at."""
         self.over.set()
         self.uploader.wanted.put(0)
         for thread in self.threads:

@@ -1,0 +1,1 @@
+"""Jobs of every kind, disturbed in every way."""
