@@ -19,6 +19,7 @@ from django.db.migrations.operations.base import Operation
 
 from tests.served import listening
 from tests.test_versions import RELEASES as RELEASED
+from tests.upgrades.rows import empty_models, fill_every_model
 from tests.upgrades.thaw import RELEASES, frozen_figures, run, thaw
 
 CHANGED: dict[str, set[str]] = {"0.1.0": set()}
@@ -74,6 +75,14 @@ def upgraded(request: pytest.FixtureRequest, tmp_path_factory, use_tested_databa
 
 def test_every_release_is_frozen_for_both_databases():
     assert sorted(RELEASED) == RELEASES
+
+
+@pytest.mark.once
+def test_the_rows_of_the_next_release_to_freeze_fill_every_model(db, media, tmp_path):
+    fill_every_model(tmp_path)
+
+    # `migrate` made the row of an upgrade; a test before may have emptied the table.
+    assert set(empty_models()) <= {"core.Upgrade"}, "Add rows to tests/upgrades/rows.py."
 
 
 def test_an_upgrade_keeps_the_rows_of_every_table(upgraded):

@@ -50,7 +50,7 @@ def test_a_version_is_the_newest_release_or_a_development_version_after_it():
 def test_each_release_names_its_tag(release):
     section = CHANGELOG.split(f"\n## {release} - ")[1].split("\n## ")[0]
 
-    assert re.search(rf"Tag: `v{re.escape(release)}`, commit `[0-9a-f]{{8,40}}`\.", section)
+    assert f"Tag: `v{release}`" in section
 
 
 @pytest.mark.parametrize("path", ["labs/", "labs/missing/", "schema/"])

@@ -15,18 +15,21 @@ NAME = "lab_for_tests"
 
 def migration_of(*fields: str, first: tuple = ()) -> Migration:
     """Return a migration that adds an index of labs, after some operations."""
-    made = Migration("9999_index", "core")
-    made.operations = [*first, AddIndexConcurrently("lab", models.Index(fields=fields, name=NAME))]
-    return made
+    migration = Migration("9999_index", "core")
+    migration.operations = [
+        *first,
+        AddIndexConcurrently("lab", models.Index(fields=fields, name=NAME)),
+    ]
+    return migration
 
 
-def upgrade(made: Migration) -> None:
+def upgrade(migration: Migration) -> None:
     """Build the index of a migration ahead, run the migration in a transaction, and undo it."""
     before = MigrationLoader(connection).project_state()
-    build_indexes_ahead(connection, [made], lambda migration: migration.mutate_state(before))
+    build_indexes_ahead(connection, [migration], lambda _: migration.mutate_state(before))
     with transaction.atomic():
         with connection.schema_editor() as editor:
-            made.apply(before.clone(), editor)
+            migration.apply(before.clone(), editor)
         assert states() == [True]
         transaction.set_rollback(True)
 

@@ -37,9 +37,13 @@ def freeze(folder: Path, url: str | None) -> None:
     """Fill a database, of SQLite without an address, and write it, its files and its figures."""
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory(prefix="arqlab-frozen-") as data:
-        own = {"DJANGO_SETTINGS_MODULE": "arqlab.settings", "ARQLAB_DATA": data}
-        own |= {"DATABASE_URL": url or "", "REDIS_URL": "", "ARQLAB_SECRET_KEY": "frozen" * 10}
-        environment = os.environ | own
+        variables = {"DJANGO_SETTINGS_MODULE": "arqlab.settings", "ARQLAB_DATA": data}
+        variables |= {
+            "DATABASE_URL": url or "",
+            "REDIS_URL": "",
+            "ARQLAB_SECRET_KEY": "frozen" * 10,
+        }
+        environment = os.environ | variables
         for words in (["manage.py", "migrate", "--verbosity=0"], ["-c", FILL]):
             subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, check=True)
         write(folder / DATABASE, dump(url) if url else copy(Path(data, "arqlab.sqlite3")))

@@ -10,6 +10,7 @@ from typing import Any
 
 from allauth.account.models import EmailAddress, EmailConfirmation
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission
@@ -89,11 +90,13 @@ def _of_people(scene: Scene) -> Iterator[Model]:
     yield EmailConfirmation(email_address=address, sent=AT, key="k" * 64)
     secret = {"secret": "JBSWY3DPEHPK3PXP"}
     yield Authenticator(user=scene.other_member, type="totp", data=secret)
+    browser = {"ip": "127.0.0.1", "user_agent": "Firefox"}
+    yield UserSession(user=scene.member, session_key="s" * 40, **browser)
     yield MailOptOut(user=scene.other_member, since=AT)
     yield EditedText(lab=scene.lab, kind="deadline", subject="Soon", text="Submit your runs.")
-    made: dict[str, Any] = {"made_by": scene.organizer, "made_at": AT}
+    author: dict[str, Any] = {"made_by": scene.organizer, "made_at": AT}
     yield Correction(
-        lab=scene.lab, kind="formula", key="a^2", digest="d" * 64, value="a^{2}", **made
+        lab=scene.lab, kind="formula", key="a^2", digest="d" * 64, value="a^{2}", **author
     )
     topic = scene.task.topics.get(query_id="A.2")
     yield TopicVersion(topic=topic, title="An earlier title", body="<p>Earlier.</p>")
@@ -103,11 +106,11 @@ def _of_people(scene: Scene) -> Iterator[Model]:
 
 
 def _of_the_collection(scene: Scene) -> Iterator[Model]:
-    own = {"collection": Collection.objects.get(labs=scene.lab)}
-    yield Comment(**own, comment_id="5", post_id="10", text="Why?", clean_text="Why?")
-    yield PostLink(**own, post_id="1", related_id="2", kind="related", created_at=AT)
-    yield Author(**own, author_id="3", name="Ada", reputation=101, gold=1)
-    yield Tag(**own, name="parity", count=1)
+    collection = {"collection": Collection.objects.get(labs=scene.lab)}
+    yield Comment(**collection, comment_id="5", post_id="10", text="Why?", clean_text="Why?")
+    yield PostLink(**collection, post_id="1", related_id="2", kind="related", created_at=AT)
+    yield Author(**collection, author_id="3", name="Ada", reputation=101, gold=1)
+    yield Tag(**collection, name="parity", count=1)
 
 
 def _of_runs(scene: Scene) -> Iterator[Model]:

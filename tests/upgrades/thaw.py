@@ -18,7 +18,7 @@ from tests.paths import ROOT
 from tests.upgrades.freeze import DATABASE, FIGURES, FILES
 
 RELEASES = sorted(path.name for path in Path(__file__).parent.iterdir() if path.name[0].isdigit())
-OWN = ("DATABASE_URL", "REDIS_URL")
+NOT_SHARED = ("DATABASE_URL", "REDIS_URL")
 
 
 def database_kind() -> str:
@@ -39,7 +39,7 @@ def frozen_figures(release: str) -> Any:
 def thaw(release: str, data: Path) -> dict[str, str]:
     """Put the database and the files of a release in place; return the variables of its server."""
     database = gzip.decompress(frozen(release, DATABASE).read_bytes())
-    variables = {key: value for key, value in os.environ.items() if key not in OWN}
+    variables = {key: value for key, value in os.environ.items() if key not in NOT_SHARED}
     variables |= {"ARQLAB_DATA": str(data), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     if database_kind() == "sqlite":
         (data / "arqlab.sqlite3").write_bytes(database)

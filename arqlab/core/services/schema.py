@@ -1,6 +1,6 @@
 """Whether the database has the schema that its recorded migrations make, and who made it if not.
 
-`migrate`, `serve`, `/health/ready` and `doctor` ask this module.
+`migrate`, `serve`, `/health/ready`, `doctor` and `restore` ask this module.
 """
 
 from collections.abc import Iterable, Iterator
@@ -83,18 +83,18 @@ def schema_fault(connection: BaseDatabaseWrapper) -> Fault | None:
     """Return what is strange about a database, which made it if that is known, and what to do."""
     loader = MigrationLoader(connection)
     applied: dict[Any, Any] = loader.applied_migrations
-    unknown = unknown_migrations(f"{app}.{name}" for app, name in applied)
+    unknown = _unknown(loader, (f"{app}.{name}" for app, name in applied))
     strange = [] if unknown else list(differences(connection, _expected_models(loader)))
     if not (unknown or strange):
         return None
-    found = f"The database is not as its migrations make it: {_listed(strange)}."
+    sentence = f"The database is not as its migrations make it: {_listed(strange)}."
     if unknown:
-        found = f"The database has migrations that this version lacks: {_listed(unknown)}."
+        sentence = f"The database has migrations that this version lacks: {_listed(unknown)}."
     made_at = min(row.applied for row in applied.values()) if applied else None
     is_released = applied.keys() >= FIRST_MIGRATIONS
     if not is_released or (strange and made_at and made_at.date() < FIRST_RELEASE):
-        return _earlier(found, made_at)
-    return _newer(connection, unknown) if unknown else _changed(connection, found)
+        return _earlier(sentence, made_at)
+    return _newer(connection, unknown) if unknown else _changed(connection, sentence)
 
 
 def _expected_models(loader: MigrationLoader) -> list[Any]:
@@ -120,7 +120,11 @@ def unknown_migrations(names: Iterable[str]) -> list[str]:
 
     Packages may drop their old migrations, so those of Django and allauth are not compared.
     """
-    disk = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
+    return _unknown(MigrationLoader(None), names)
+
+
+def _unknown(loader: MigrationLoader, names: Iterable[str]) -> list[str]:
+    disk = {f"{app}.{name}" for app, name in loader.disk_migrations}
     foreign = {config.label for config in apps.get_app_configs()} - _own_apps()
     return sorted(name for name in {*names} - disk if name.partition(".")[0] not in foreign)
 
@@ -134,8 +138,7 @@ def differences(connection: BaseDatabaseWrapper, models: Iterable[type[Model]]) 
             yield f"table {name} is missing"
             continue
         yield from _different_columns(name, _columns(model, connection), real[name].columns)
-        rules = (*model._meta.indexes, *model._meta.constraints)
-        for rule in rules:
+        for rule in (*model._meta.indexes, *model._meta.constraints):
             if not real[name].has(rule.name):
                 yield f"{rule.name} of table {name} is missing"
     yield from _other_tables(connection, expected, real)
@@ -228,20 +231,20 @@ def _newer(connection: BaseDatabaseWrapper, unknown: list[str]) -> Fault:
     )
 
 
-def _earlier(found: str, made_at: datetime | None) -> Fault:
+def _earlier(sentence: str, made_at: datetime | None) -> Fault:
     when = f", on {made_at:%Y-%m-%d}" if made_at else ""
     return Fault(
-        f"{found} A state before version 0.1.0 made it{when}, whose migrations were edited.",
+        f"{sentence} A state before version 0.1.0 made it{when}, whose migrations were edited.",
         "No version upgrades it. Archive its labs with the checkout that made it, and restore the"
         " archives in a new database with this version.",
     )
 
 
-def _changed(connection: BaseDatabaseWrapper, found: str) -> Fault:
+def _changed(connection: BaseDatabaseWrapper, sentence: str) -> Fault:
     last = last_upgrade(connection)
     maker = f"ArqLab {last[0]}, on {last[1]:%Y-%m-%d}" if last else "version 0.1.0"
     return Fault(
-        f"{found} It was last migrated by {maker}, and changed by something else.",
+        f"{sentence} It was last migrated by {maker}, and changed by something else.",
         "Restore the last backup (`manage.py restore`), or take that change back.",
     )
 

@@ -97,7 +97,7 @@ def readiness() -> str:
     """Return the reason for which /health/ready answers that the server is not ready."""
     health._readiness_at.cache_clear()
     answer = Client().get("/health/ready")
-    [(_, fault)] = [one for one in health.recent_readiness().items() if one[0] == "schema"]
+    fault = health.recent_readiness()["schema"]
     health._readiness_at.cache_clear()
     assert (answer.status_code, answer.json()["checks"]["schema"]) == (503, "failing")
     assert fault
@@ -142,5 +142,5 @@ def test_the_version_that_migrates_is_recorded_once(transactional_db):
     for _ in range(2):
         call_command("migrate", verbosity=0)
 
-    assert [one.version for one in Upgrade.objects.all()] == [settings.VERSION]
+    assert [upgrade.version for upgrade in Upgrade.objects.all()] == [settings.VERSION]
     assert last_upgrade(connection) == (settings.VERSION, Upgrade.objects.get().at)
