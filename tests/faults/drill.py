@@ -51,6 +51,8 @@ class Client:
     def __init__(self) -> None:
         self.changed, self.happened = threading.Condition(), Counter[str]()
         self.in_flight = 0
+        self.may_judge = threading.Event()
+        self.may_judge.set()
 
     def tell(self, event: str) -> None:
         """Count an event."""
@@ -104,6 +106,7 @@ class Judge(Seat):
         try:
             item = self.insist("GET", "next/", None)["item"]
             while item and not over.is_set():
+                self.client.may_judge.wait()
                 answer = self.insist("POST", "judgments/", self.labels(item))
                 self.note(answer)
                 self.client.tell("label")
@@ -185,6 +188,7 @@ class Drill:
     def stop(self) -> None:
         """Let everybody end what they are at."""
         self.over.set()
+        self.client.may_judge.set()
         self.uploader.wanted.put(0)
         for thread in self.threads:
             thread.join()

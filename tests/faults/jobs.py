@@ -2,20 +2,23 @@
 
     python -m tests.faults.jobs
 
-Prints the table of docs/operations.md: for the embedded mode, and for PostgreSQL and Redis.
+Prints a table for the embedded mode, and one for PostgreSQL and Redis.
 """
 
 import contextlib
 import json
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.everywhere import postgresql_server, redis_server
-from tests.faults.drill import Drill, problems
-from tests.faults.site import Site
+from tests.faults.drill import UPLOAD_EVERY, Drill, problems
+from tests.faults.site import LONGEST, Site
 
+PAUSE = 3
+"""Seconds between two looks at the jobs; without pauses, the assessors would run out of items."""
 WAVES = (("visual-ids",), ("collection",), ("candidates",))
 """Jobs that change what others read: each is started when all before are over."""
 START = """
@@ -115,9 +118,8 @@ def drilled_jobs(folder: Path, *, embedded: bool) -> JobDrill:
             thread.start()
         for names in waves():
             jobs |= started(site, names)
-            drill.go_on(20)
             keys = ", ".join(map(str, jobs.values()))
-            site.until(OVER.format(keys), has_rows=False)
+            judge_until_over(drill, keys)
         site.until(UNCHECKED, has_rows=False)
         drill.stop()
         rows = {key: (state, attempts) for key, state, attempts in site.rows(STATES.format(keys))}
@@ -132,6 +134,17 @@ def drilled_jobs(folder: Path, *, embedded: bool) -> JobDrill:
                 if expected.get(name) != made.get(name)
             },
         )
+
+
+def judge_until_over(drill: Drill, keys: str) -> None:
+    """Let assessors judge, a few items at a time, until jobs are over or `LONGEST` has passed."""
+    end = time.monotonic() + LONGEST
+    while drill.site.rows(OVER.format(keys)) and time.monotonic() < end:
+        drill.client.may_judge.set()
+        drill.go_on(UPLOAD_EVERY)
+        drill.client.may_judge.clear()
+        time.sleep(PAUSE)
+    drill.client.may_judge.set()
 
 
 def main() -> None:
