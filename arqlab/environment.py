@@ -68,7 +68,7 @@ def caches(redis_url: str, folder: Path) -> dict[str, dict[str, Any]]:
     memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     return {
         "default": {
-            "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+            "BACKEND": "arqlab.core.caches.Attempts",
             "LOCATION": "core_attempts",
             "OPTIONS": {"MAX_ENTRIES": 1_000, "CULL_FREQUENCY": 10**9},
         },

@@ -336,6 +336,7 @@ SPECTACULAR_SETTINGS = {
     f" `ArqLab-Version` of each answer names the version that wrote it, here {VERSION}.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "PATH_CONVERTER_OVERRIDES": {"number": {"type": "integer"}},
     "ENUM_NAME_OVERRIDES": {
         "OrderEnum": "arqlab.core.apis.ORDERS",
         "ItemsEnum": "arqlab.core.models.Task.Items",

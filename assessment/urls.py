@@ -10,8 +10,8 @@ app_name = "assessment"
 # The judging API of a topic, by the names of its addresses: in all rounds, and in the official one.
 _JUDGING = {
     "next": ("next/", apis.NextApi),
-    "item": ("items/<int:item>/", apis.ItemApi),
-    "related": ("items/<int:item>/related/", apis.RelatedLabelsApi),
+    "item": ("items/<number:item>/", apis.ItemApi),
+    "related": ("items/<number:item>/related/", apis.RelatedLabelsApi),
     "comments": ("comments/", apis.RecentCommentsApi),
     "judgments": ("judgments/", apis.JudgmentsApi),
     "skip": ("skip/", apis.SkipApi),

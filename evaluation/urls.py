@@ -9,5 +9,7 @@ app_name = "evaluation"
 urlpatterns = [
     *pages_in("evaluation"),
     path(f"{API}{TASK}leaderboard/", apis.LeaderboardApi.as_view(), name="api-leaderboard"),
-    path(f"{API}{TASK}runs/<int:run>/scores/", apis.RunScoresApi.as_view(), name="api-run-scores"),
+    path(
+        f"{API}{TASK}runs/<number:run>/scores/", apis.RunScoresApi.as_view(), name="api-run-scores"
+    ),
 ]

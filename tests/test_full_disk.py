@@ -1,13 +1,13 @@
 """A disk that is really full: a tmpfs of one megabyte holds the files."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import OperationalError, connections
+from django.db import OperationalError, connection, connections
 from django.db.backends.sqlite3.base import DatabaseWrapper as Sqlite
 from django.test import Client
 
@@ -16,9 +16,10 @@ from arqlab.core.faults import is_disk_full
 from arqlab.core.files import DurableStorage
 from arqlab.core.services.health import check_disk
 from arqlab.core.views.error_pages import TEXTS
+from arqlab.settings import ACCOUNT_RATE_LIMITS
 from submissions.models import Upload
 from tests.core.views.test_error_pages import says, sentences
-from tests.factories import Scene
+from tests.factories import PASSWORD, Scene, UserFactory
 from tests.faults.site import disk_at
 
 UPLOAD = "/labs/arqmath-x/tasks/task1/runs/upload/"
@@ -83,3 +84,35 @@ def test_pages_and_the_api_say_that_the_disk_is_full_and_readiness_does(
     assert not Upload.objects.exists()
     assert files_on(disk) == []
     assert client.get(UPLOAD).status_code == 200
+
+
+@pytest.fixture
+def full_database(transactional_db: None) -> Iterator[None]:
+    """A database without room for another row of attempts."""
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL has no limit of pages.")
+    UserFactory(username="someone", email="someone@example.org")
+    with connection.cursor() as cursor:
+        [pages] = cursor.execute("PRAGMA page_count").fetchone()
+        cursor.execute(f"PRAGMA max_page_count = {pages}")
+        # A row may still fit on one page and not on another, so there are many tries.
+        for number in range(5_000):
+            key = f":1:allauth:rl:allauth.account:login{number * 7919 % 1000}:{number}"
+            with suppress(OperationalError):
+                row = [key, "x" * (4_000 if number < 2_000 else 1), "2099-01-01"]
+                cursor.execute("INSERT INTO core_attempts VALUES (%s, %s, %s)", row)
+        yield
+        cursor.execute("PRAGMA max_page_count = 1073741823")
+        cursor.execute("DELETE FROM core_attempts")
+
+
+def test_a_right_password_is_not_too_many_attempts_on_a_full_disk(
+    full_database, client, settings
+) -> None:
+    settings.ACCOUNT_RATE_LIMITS = ACCOUNT_RATE_LIMITS
+    client.raise_request_exception = False
+
+    page = client.post("/accounts/login/", {"login": "someone", "password": PASSWORD})
+
+    assert says(page, TEXTS["disk-full"])
+    assert page.status_code == 507

@@ -1,6 +1,7 @@
 """The app's name for Django, and what the log says about bad requests and failed sign-ins."""
 
 import logging
+from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
@@ -40,8 +41,9 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         """Refuse to start with contradictory settings; log failed sign-ins, record the history of
-        accounts, and read the checks and jobs.
+        accounts, and read the checks, the jobs and the converters of addresses.
         """
+        import_module("arqlab.web.addresses")  # before any module of addresses
         from arqlab.core.checks import require_consistent_settings
 
         require_consistent_settings()

@@ -18,11 +18,16 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from django.core.cache import BaseCache, caches
+from django.core.cache.backends.base import DEFAULT_TIMEOUT
+from django.core.cache.backends.db import DatabaseCache
 from django.core.cache.backends.filebased import FileBasedCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
+from django.db import DatabaseError, connections, router, transaction
 from django.utils import timezone
 from django.utils.connection import ConnectionProxy
+
+from arqlab.core.faults import is_database_lost, is_disk_full
 
 computed_values = cast(BaseCache, ConnectionProxy(caches, "computed"))
 """What can be computed again, such as scores. A full cache forgets some of it."""
@@ -142,6 +147,32 @@ def known_value(
     if compute is None:
         return cast(Kept | None, computed_values.get(key))
     return cached_value(key, compute, work=work, seconds=seconds)
+
+
+class Attempts(DatabaseCache):
+    """Counts of attempts in the database, which fail aloud if it is full or cannot be reached.
+
+    Django returns False then, as for a lock that another process has, so that allauth would see too
+    many attempts.
+    """
+
+    def _base_set(self, mode: str, key: str, value: object, timeout: Any = DEFAULT_TIMEOUT) -> bool:
+        using, errors = router.db_for_write(self.cache_model_class), []
+
+        def noting(execute: Callable[..., Any], *args: Any) -> Any:
+            try:
+                return execute(*args)
+            except DatabaseError as error:
+                errors.append(error)
+                raise
+
+        # A commit may fail too, which Django would not tell either.
+        with connections[using].execute_wrapper(noting), transaction.atomic(using=using):
+            done = super()._base_set(mode, key, value, timeout)  # type: ignore[misc]  # not in stubs
+            for error in errors:
+                if is_disk_full(error) or is_database_lost(error):
+                    raise error
+        return bool(done)
 
 
 class ComputedFiles(FileBasedCache):

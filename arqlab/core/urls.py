@@ -15,8 +15,8 @@ urlpatterns = [
     path(f"{API}{TASK}", apis.TaskDetailApi.as_view(), name="api-task-detail"),
     path(f"{API}{TASK}topics/", apis.TopicListApi.as_view(), name="api-topic-list"),
     path(f"{API}{LAB}jobs/", apis.JobListApi.as_view(), name="api-job-list"),
-    path(f"{API}{LAB}jobs/<int:job>/", apis.JobDetailApi.as_view(), name="api-job-detail"),
-    path(f"{API}{LAB}jobs/<int:job>/stop/", apis.JobStopApi.as_view(), name="api-job-stop"),
+    path(f"{API}{LAB}jobs/<number:job>/", apis.JobDetailApi.as_view(), name="api-job-detail"),
+    path(f"{API}{LAB}jobs/<number:job>/stop/", apis.JobStopApi.as_view(), name="api-job-stop"),
     path(f"{API}me/", apis.MeApi.as_view(), name="api-me"),
     path(f"{API}schema/", SpectacularAPIView.as_view(), name="api-schema"),
 ]

@@ -46,7 +46,7 @@ MISSING = SafeString('<span class="muted">(its question is not in the collection
 
 
 @pages.read(
-    "collection/visual-ids/<int:version>/",
+    "collection/visual-ids/<number:version>/",
     "visual-map-detail",
     access=organized_lab_or_404,
     section="collection",

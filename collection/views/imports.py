@@ -72,7 +72,7 @@ def _imports_table(lab: Lab, rows: list[ImportRow]) -> Table:
     )
 
 
-@pages.read("imports/<int:record>/", "import-detail")
+@pages.read("imports/<number:record>/", "import-detail")
 def import_detail(request: HttpRequest, lab: Lab, record: int) -> HttpResponse:
     """Show the import of a file: rows read, kept and skipped, and its problems by line."""
     collection = collection_of(lab)

@@ -49,7 +49,7 @@ def candidates_or_404(user: Visitor, load_id: int) -> Candidates:
     return Candidates(load, load.lab)
 
 
-pages = Pages("loads/<int:load>/", candidates_or_404, section="topics")
+pages = Pages("loads/<number:load>/", candidates_or_404, section="topics")
 
 
 @pages.form("topics/", "topic-choose")

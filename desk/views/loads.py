@@ -122,7 +122,7 @@ def archive_write(request: HttpRequest, lab: Lab) -> HttpResponse:
     return _form_page(request, "archive", lab)
 
 
-@pages.read("loads/<int:load>/archive.zip", "archive-file", section="", access=archive_or_404)
+@pages.read("loads/<number:load>/archive.zip", "archive-file", section="", access=archive_or_404)
 def archive_file(request: HttpRequest, load: Job) -> FileResponse:
     """Return the archive that a job wrote."""
     name = f"{load.lab and load.lab.slug}-{load.created_at:%Y-%m-%d}.zip"
@@ -165,7 +165,7 @@ def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "desk/load_list.html", {}, table)
 
 
-@pages.read("loads/<int:load>/", "load-detail", access=load_or_404)
+@pages.read("loads/<number:load>/", "load-detail", access=load_or_404)
 def load_detail(request: HttpRequest, load: Job) -> HttpResponse:
     """Show a load: its state, progress and report, and the form to repeat it."""
     stored = load.problems.all()
@@ -217,14 +217,14 @@ def _files_table(load: Job) -> Table:
     )
 
 
-@pages.action("loads/<int:load>/stop/", "load-stop", access=job_or_404)
+@pages.action("loads/<number:load>/stop/", "load-stop", access=job_or_404)
 def load_stop(request: HttpRequest, load: Job) -> HttpResponse:
     """Stop a job that waits, or ask the worker of a running one to stop."""
     stop_job(job=load, at=timezone.now(), by=permissions.signed_in(request))
     return redirect(load if load.kind in FORMS else page_of_form(request))
 
 
-@pages.action("loads/<int:load>/retry/", "load-retry", access=load_or_404)
+@pages.action("loads/<number:load>/retry/", "load-retry", access=load_or_404)
 def load_retry(request: HttpRequest, load: Job) -> HttpResponse:
     """Try a load now that waits after a fault of the server."""
     retry_job(job=load)
@@ -232,7 +232,7 @@ def load_retry(request: HttpRequest, load: Job) -> HttpResponse:
     return redirect(load)
 
 
-@pages.action("loads/<int:load>/repeat/", "load-repeat", access=load_or_404, takes_loads=True)
+@pages.action("loads/<number:load>/repeat/", "load-repeat", access=load_or_404, takes_loads=True)
 def load_repeat(request: HttpRequest, load: Job) -> HttpResponse:
     """Repeat a load that loaded nothing, confirmed, or with more or corrected files."""
     form = FORMS[load.kind](request.POST, request.FILES, place=_place(load), again=True)

@@ -28,7 +28,7 @@ pages = Pages(TASK, run_or_404, section="runs", sign_in=True)
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
 
-@pages.read("runs/<int:run>/", "run-detail")
+@pages.read("runs/<number:run>/", "run-detail")
 def run_detail(request: HttpRequest, run: Run) -> HttpResponse:
     """Show a run: its state, report, description and actions."""
     return news(request, "desk/run_detail.html", _context(request, run))

@@ -205,7 +205,7 @@ def _board_context(
     }
 
 
-@pages.read("leaderboard/versions/<int:version>/", "leaderboard-version")
+@pages.read("leaderboard/versions/<number:version>/", "leaderboard-version")
 def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version of the leaderboard as it was released, or return it as a file.
 
@@ -237,7 +237,7 @@ def _history(sight: ScoreAccess) -> QuerySet[Leaderboard]:
     return released_versions(sight)
 
 
-@pages.read("leaderboard/<int:run>/<path:measure>", "score-link", access=None, section="")
+@pages.read("leaderboard/<number:run>/<path:measure>", "score-link", access=None, section="")
 def score_link(request: HttpRequest, lab: str, task: str, run: int, measure: str) -> HttpResponse:
     """Lead from a cell of the leaderboard to the run's scores by topic, which check permissions."""
     query = request.GET.dict() | {"measure": measure}

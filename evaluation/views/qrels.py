@@ -34,7 +34,9 @@ pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 _table = tables_beside(__file__)
 
 
-@pages.form("<int:version>/certificate/", "certificate-detail", access=task_or_404, in_archive=True)
+@pages.form(
+    "<number:version>/certificate/", "certificate-detail", access=task_or_404, in_archive=True
+)
 def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpResponseBase:
     """Show the certificate of a version by one measure, or compute it in the background.
 
@@ -167,7 +169,7 @@ def _named(certified: Certification, changes: pl.DataFrame) -> list[dict[str, An
     ]
 
 
-@pages.form("<int:version>/paper-kit/", "paper-kit-detail", in_archive=True)
+@pages.form("<number:version>/paper-kit/", "paper-kit-detail", in_archive=True)
 def paper_kit_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show what the kit has; draw its figures in the background when asked to.
 

@@ -31,7 +31,7 @@ from evaluation.views.tables import measure_or_404, measure_query, scores_page
 from submissions.models import Run
 from submissions.selectors import run_items
 
-pages = Pages(f"{TASK}runs/<int:run>/scores/<str:query_id>/", run_of_task_or_404, section="runs")
+pages = Pages(f"{TASK}runs/<number:run>/scores/<str:query_id>/", run_of_task_or_404, section="runs")
 
 
 ROWS_A_PAGE = 40

@@ -99,7 +99,7 @@ def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBoun
     return TieBounds(orders.items, orders.topics, rows)
 
 
-@pages.read("runs/<int:run>/scores/", "run-scores", access=run_of_task_or_404)
+@pages.read("runs/<number:run>/scores/", "run-scores", access=run_of_task_or_404)
 def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     """Show a run's score per topic with the median and best of the runs the user can see."""
     sight = score_access_of(request.user, run.task)

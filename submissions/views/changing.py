@@ -81,7 +81,7 @@ def task_reopen(request: HttpRequest, task: Task) -> HttpResponse:
     return redirect("desk:task-detail", task.lab.slug, task.slug)
 
 
-@pages.form("runs/<int:run>/edit/", "run-edit")
+@pages.form("runs/<number:run>/edit/", "run-edit")
 def run_edit(request: HttpRequest, run: Run) -> HttpResponse:
     """Edit the details of a run."""
     by, organizes = signed_in(request), may_organize(request.user, run.task.lab)
@@ -99,7 +99,7 @@ def run_edit(request: HttpRequest, run: Run) -> HttpResponse:
     return _edit(request, "run_edit", run, make, save, verb="run.correct")
 
 
-@pages.form("runs/<int:run>/publication/", "run-publish")
+@pages.form("runs/<number:run>/publication/", "run-publish")
 def run_publish(request: HttpRequest, run: Run) -> HttpResponse:
     """Edit the paper, code and citation of a run, also after the deadline."""
     by, at = signed_in(request), timezone.now()
@@ -114,7 +114,7 @@ def run_publish(request: HttpRequest, run: Run) -> HttpResponse:
     return _edit(request, "run_publish", run, make, save, verb="run.publish")
 
 
-@pages.form("runs/<int:run>/progress/", "run-system")
+@pages.form("runs/<number:run>/progress/", "run-system")
 def run_system(request: HttpRequest, run: Run) -> HttpResponse:
     """Link a run with the runs of the same system in other tasks."""
     if run.check_only or run.status != Run.Status.VALID or run.withdrawn_at:
@@ -151,7 +151,7 @@ def _edit(
     return response or _page(request, page, run, form)
 
 
-@pages.form("runs/<int:run>/withdraw/", "run-withdraw")
+@pages.form("runs/<number:run>/withdraw/", "run-withdraw")
 def run_withdraw(request: HttpRequest, run: Run) -> HttpResponse:
     """Withdraw a run with a reason."""
     form = WithdrawForm(request.POST or None)
@@ -166,7 +166,7 @@ def run_withdraw(request: HttpRequest, run: Run) -> HttpResponse:
     return _page(request, "run_withdraw", run, form)
 
 
-@pages.form("runs/<int:run>/move/", "run-move")
+@pages.form("runs/<number:run>/move/", "run-move")
 def run_move(request: HttpRequest, run: Run) -> HttpResponse:
     """Move a run to another team, for organizers."""
     if not may_organize(request.user, run.task.lab):
@@ -183,7 +183,7 @@ def run_move(request: HttpRequest, run: Run) -> HttpResponse:
     return _page(request, "run_move", run, form, places=quotas_left(teams, run.task))
 
 
-@pages.action("runs/<int:run>/primary/", "run-primary")
+@pages.action("runs/<number:run>/primary/", "run-primary")
 def run_primary(request: HttpRequest, run: Run) -> HttpResponse:
     """Make a run the team's primary run."""
     with told(request):
@@ -192,7 +192,7 @@ def run_primary(request: HttpRequest, run: Run) -> HttpResponse:
     return _to(run)
 
 
-@pages.action("runs/<int:run>/submit/", "run-submit")
+@pages.action("runs/<number:run>/submit/", "run-submit")
 def run_submit(request: HttpRequest, run: Run) -> HttpResponse:
     """Submit a run that was only checked."""
     with told(request):
@@ -201,7 +201,7 @@ def run_submit(request: HttpRequest, run: Run) -> HttpResponse:
     return _to(run)
 
 
-@pages.action("runs/<int:run>/retry/", "run-retry")
+@pages.action("runs/<number:run>/retry/", "run-retry")
 def run_retry(request: HttpRequest, run: Run) -> HttpResponse:
     """Check a run that waits after a fault of the server."""
     with told(request):
@@ -210,7 +210,7 @@ def run_retry(request: HttpRequest, run: Run) -> HttpResponse:
     return _to(run)
 
 
-@pages.action("runs/<int:run>/check-again/", "run-recheck")
+@pages.action("runs/<number:run>/check-again/", "run-recheck")
 def run_recheck(request: HttpRequest, run: Run) -> HttpResponse:
     """Check a run with errors again, by the rules of today."""
     with told(request):
@@ -221,7 +221,7 @@ def run_recheck(request: HttpRequest, run: Run) -> HttpResponse:
     return _to(run)
 
 
-@pages.form("runs/<int:run>/repaired/", "run-repaired", api=FILE)
+@pages.form("runs/<number:run>/repaired/", "run-repaired", api=FILE)
 def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
     """Return the repaired file, or submit or check it as a new run."""
     if request.method != "POST":

@@ -148,7 +148,7 @@ def run_map_csv(request: HttpRequest, task: Task) -> HttpResponse:
     return table_response(run_map(task), f"runs-{task.lab.slug}-{task.slug}.csv")
 
 
-@pages.read("<int:run>/problems.tsv", "run-problems", api=FILE)
+@pages.read("<number:run>/problems.tsv", "run-problems", api=FILE)
 def run_problems(request: HttpRequest, run: Run) -> HttpResponse:
     """Return every problem of a run as TSV."""
     if not run.occurrences:
@@ -157,7 +157,7 @@ def run_problems(request: HttpRequest, run: Run) -> HttpResponse:
     return table_response(cells, f"problems-of-run-{run.pk}.tsv")
 
 
-@pages.read("<int:run>/file/", "run-file", api=FILE)
+@pages.read("<number:run>/file/", "run-file", api=FILE)
 def run_file(request: HttpRequest, run: Run) -> FileResponse:
     """Return the uploaded file unchanged; of an archive with other teams' runs, only the run."""
     kind = "application/octet-stream"

@@ -103,7 +103,7 @@ def _tokens_table(person: User, now: datetime) -> Table:
     )
 
 
-@pages.form("account/tokens/<int:api_token>/revoke/", "token-revoke")
+@pages.form("account/tokens/<number:api_token>/revoke/", "token-revoke")
 def token_revoke(request: HttpRequest, api_token: int) -> HttpResponse:
     """Ask whether to revoke one of the user's tokens, and revoke it."""
     person = permissions.signed_in(request)

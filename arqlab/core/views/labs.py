@@ -266,7 +266,7 @@ def team_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "", {}, _teams_table(lab))
 
 
-@pages.action(f"{LAB}people/<int:person>/allow-team/", "people-allow-team", section="people")
+@pages.action(f"{LAB}people/<number:person>/allow-team/", "people-allow-team", section="people")
 def people_allow_team(request: HttpRequest, lab: Lab, person: int) -> HttpResponse:
     """Allow an assessor to be in a team."""
     user = get_object_or_404(User, pk=person, memberships__in=selectors.staff_of(lab))

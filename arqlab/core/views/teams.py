@@ -45,7 +45,7 @@ def team_create(request: HttpRequest, lab: Lab) -> HttpResponse:
     return render(request, "core/team_create.html", context)
 
 
-@pages.form(f"{LAB}teams/<int:team>/edit/", "team-edit")
+@pages.form(f"{LAB}teams/<number:team>/edit/", "team-edit")
 def team_edit(request: HttpRequest, team: Team) -> HttpResponse:
     """Edit the name, affiliation and publication of a team, as a member or an organizer."""
     by, name = permissions.signed_in(request), team.name
@@ -70,7 +70,7 @@ def team_edit(request: HttpRequest, team: Team) -> HttpResponse:
     return answer or render(request, "core/team_edit.html", context)
 
 
-@pages.read(f"{LAB}teams/<int:team>/", "team-detail")
+@pages.read(f"{LAB}teams/<number:team>/", "team-detail")
 def team_detail(request: HttpRequest, team: Team) -> HttpResponse:
     """Show a team: its members, its invitation link and the button to leave."""
     link = request.build_absolute_uri(reverse("core:team-join", args=[team.invitation_token]))
@@ -101,7 +101,7 @@ def _members_table(request: HttpRequest, team: Team, *, organizes: bool) -> Tabl
     )
 
 
-@pages.action(f"{LAB}teams/<int:team>/renew/", "team-renew")
+@pages.action(f"{LAB}teams/<number:team>/renew/", "team-renew")
 def team_renew(request: HttpRequest, team: Team) -> HttpResponse:
     """Replace the invitation link of a team."""
     renew_invitation(team=team, by=permissions.signed_in(request))
@@ -109,7 +109,7 @@ def team_renew(request: HttpRequest, team: Team) -> HttpResponse:
     return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)
 
 
-@pages.action(f"{LAB}teams/<int:team>/leave/", "team-leave")
+@pages.action(f"{LAB}teams/<number:team>/leave/", "team-leave")
 def team_leave(request: HttpRequest, team: Team) -> HttpResponse:
     """Leave a team."""
     with told(request):
@@ -121,7 +121,7 @@ def team_leave(request: HttpRequest, team: Team) -> HttpResponse:
 
 
 @pages.action(
-    f"{LAB}teams/<int:team>/members/<int:user>/remove/",
+    f"{LAB}teams/<number:team>/members/<number:user>/remove/",
     "team-remove",
     access=permissions.organized_lab_or_404,
 )

@@ -163,7 +163,7 @@ def message_create(request: HttpRequest, lab: Lab) -> HttpResponse:
     return render(request, "notices/message_create.html", context)
 
 
-@pages.read(f"{LAB}messages/<int:message>/", "message-detail")
+@pages.read(f"{LAB}messages/<number:message>/", "message-detail")
 def message_detail(request: HttpRequest, lab: Lab, message: int) -> HttpResponse:
     """Show a message with its recipients: who read it, and the state of their mail."""
     sent = get_object_or_404(selectors.messages_of(lab), pk=message)
@@ -241,7 +241,7 @@ def _mail_table(request: HttpRequest, lab: Lab, states: list[Mail.State]) -> Tab
     )
 
 
-@pages.action(f"{LAB}mail/<int:mail>/retry/", "mail-retry")
+@pages.action(f"{LAB}mail/<number:mail>/retry/", "mail-retry")
 def mail_retry(request: HttpRequest, lab: Lab, mail: int) -> HttpResponse:
     """Queue a failed email again."""
     failed = get_object_or_404(lab.mails, pk=mail)
@@ -317,7 +317,7 @@ def _invite(request: HttpRequest, lab: Lab, form: InvitationForm) -> Invited:
     return invite_people(lab=lab, addresses=addresses, role=role, team=team, by=by)
 
 
-@pages.action(f"{LAB}invitations/<int:invitation>/resend/", "invitation-resend")
+@pages.action(f"{LAB}invitations/<number:invitation>/resend/", "invitation-resend")
 def invitation_resend(request: HttpRequest, lab: Lab, invitation: int) -> HttpResponse:
     """Send the email of an invitation again."""
     known = get_object_or_404(lab.invitations, pk=invitation)
@@ -327,7 +327,7 @@ def invitation_resend(request: HttpRequest, lab: Lab, invitation: int) -> HttpRe
     return redirect("notices:invitation-list", lab=lab.slug)
 
 
-@pages.action(f"{LAB}invitations/<int:invitation>/withdraw/", "invitation-withdraw")
+@pages.action(f"{LAB}invitations/<number:invitation>/withdraw/", "invitation-withdraw")
 def invitation_withdraw(request: HttpRequest, lab: Lab, invitation: int) -> HttpResponse:
     """Withdraw an invitation."""
     known = get_object_or_404(lab.invitations.select_related("team"), pk=invitation)
@@ -416,7 +416,9 @@ def notice_list(request: HttpRequest) -> HttpResponse:
     return answer(request, "notices/notice_list.html", context, table)
 
 
-@pages.read("notices/<int:notice>/", "notice-detail", access=None, section="overview", sign_in=True)
+@pages.read(
+    "notices/<number:notice>/", "notice-detail", access=None, section="overview", sign_in=True
+)
 def notice_detail(request: HttpRequest, notice: int) -> HttpResponse:
     """Show a notice."""
     own_notice = get_object_or_404(notices_of(signed_in(request)), pk=notice)

@@ -235,7 +235,7 @@ def assignment_apply(request: HttpRequest, task: Task) -> HttpResponse:
     return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)
 
 
-@pages.action("trips/<str:query_id>/<int:person>/end/", "trip-end", section="")
+@pages.action("trips/<str:query_id>/<number:person>/end/", "trip-end", section="")
 def trip_end(request: HttpRequest, task: Task, query_id: str, person: int) -> HttpResponse:
     """End an assessor's offline trip: others can take its items."""
     topic = get_object_or_404(task.topics, query_id=query_id)

@@ -110,7 +110,7 @@ def _bid_columns(counts: str) -> list[Column]:
 
 
 @pages.action(
-    "assignments/roster/<int:person>/hours/",
+    "assignments/roster/<number:person>/hours/",
     "assignment-roster-hours",
     access=organized_task_or_404,
 )
@@ -148,7 +148,7 @@ def _offered(
 
 
 @pages.action(
-    "assignments/roster/<int:person>/remove/",
+    "assignments/roster/<number:person>/remove/",
     "assignment-roster-remove",
     access=organized_task_or_404,
 )

@@ -237,7 +237,7 @@ def _chosen_item(task: Task, item: str, post_id: str) -> dict[str, Any]:
     return chosen
 
 
-@pages.read("<int:version>/changes/", "guideline-changes", access=looked_up_task_or_404)
+@pages.read("<number:version>/changes/", "guideline-changes", access=looked_up_task_or_404)
 def guideline_changes(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show what a version changed since the one before, or since the version in `since`."""
     guideline = version_or_404(task, version)
@@ -264,7 +264,9 @@ def guideline_changes(request: HttpRequest, task: Task, version: int) -> HttpRes
     return render(request, "assessment/guideline_changes.html", context)
 
 
-@pages.read("<int:version>/panel/", "guideline-panel", access=looked_up_task_or_404, sign_in=True)
+@pages.read(
+    "<number:version>/panel/", "guideline-panel", access=looked_up_task_or_404, sign_in=True
+)
 def guideline_panel(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Return a version for the judging page, with what is new for the user marked."""
     user = signed_in(request)
@@ -280,7 +282,7 @@ def guideline_panel(request: HttpRequest, task: Task, version: int) -> HttpRespo
     return response
 
 
-@pages.read("<int:version>/", "guideline-detail", access=looked_up_task_or_404)
+@pages.read("<number:version>/", "guideline-detail", access=looked_up_task_or_404)
 def guideline_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version of the guidelines. Version 0 is ArqLab's default text."""
     guideline = version_or_404(task, version)

@@ -70,7 +70,7 @@ POSITION = "instance__item__topic__position"
 
 
 @pages.read(
-    "visual-ids/<int:version>/judged/",
+    "visual-ids/<number:version>/judged/",
     "affected-judgment-list",
     access=organized_lab_or_404,
     section="collection",

@@ -145,7 +145,7 @@ def _pools_table(task: Task, pools: Sequence[Pool]) -> Table:
     )
 
 
-@pages.read("<int:number>/", "pool-detail", api=ROWS)
+@pages.read("<number:number>/", "pool-detail", api=ROWS)
 def pool_detail(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Show a pool: its settings, its size per topic and its state; or return its file."""
     if request.GET.get("format") == "tsv":
@@ -205,7 +205,7 @@ def _runs_table(pool: Pool) -> Table:
     )
 
 
-@pages.action("<int:number>/close/", "pool-close")
+@pages.action("<number:number>/close/", "pool-close")
 def pool_close(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Close a pool for judging."""
     with told(request):
@@ -216,7 +216,7 @@ def pool_close(request: HttpRequest, pool: Pool) -> HttpResponse:
     return _to(pool.task, pool.number)
 
 
-@pages.action("<int:number>/open/", "pool-open")
+@pages.action("<number:number>/open/", "pool-open")
 def pool_open(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Reopen a pool for judging."""
     with told(request):
@@ -225,7 +225,7 @@ def pool_open(request: HttpRequest, pool: Pool) -> HttpResponse:
     return _to(pool.task, pool.number)
 
 
-@pages.action("<int:number>/discard/", "pool-discard")
+@pages.action("<number:number>/discard/", "pool-discard")
 def pool_discard(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Unfreeze a pool without judgments: delete it, and show the planner with its settings."""
     task, number, choice = pool.task, pool.number, choice_of(pool)

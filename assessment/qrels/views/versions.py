@@ -76,7 +76,7 @@ def qrels_freeze(request: HttpRequest, task: Task) -> HttpResponse:
     return render(request, "assessment/qrels_freeze.html", context, status=status)
 
 
-@pages.action("<int:version>/delete/", "qrels-delete")
+@pages.action("<number:version>/delete/", "qrels-delete")
 def qrels_delete(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Delete a version that nothing uses."""
     versions = QrelSet.objects.select_related("task__lab")
@@ -442,7 +442,7 @@ def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
     return _file(file, task, "draft" if level == Level.INSTANCES else f"draft-{level}")
 
 
-@pages.read("<int:version>/", "qrels-detail", api=ROWS)
+@pages.read("<number:version>/", "qrels-detail", api=ROWS)
 def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version: its facts, labels per topic and dropped topics.
 
@@ -471,7 +471,7 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
     return answer(request, "assessment/qrels_detail.html", context, *tables)
 
 
-@pages.action("<int:version>/current/", "qrels-current")
+@pages.action("<number:version>/current/", "qrels-current")
 def qrels_current(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Make a version the current one."""
     chosen = get_object_or_404(

@@ -35,7 +35,7 @@ from assessment.rounds.services.adjudication import (
     withdraw_decision,
 )
 
-pages = Pages(f"{TASK}adjudication/<int:instance>/", organized_task_or_404, section="rounds")
+pages = Pages(f"{TASK}adjudication/<number:instance>/", organized_task_or_404, section="rounds")
 
 
 class RulingForm(VersionedForm):

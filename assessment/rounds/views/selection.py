@@ -75,7 +75,7 @@ def sample_change(request: HttpRequest, round_: Round) -> HttpResponse:
 
 
 @pages.form(
-    f"{TASK}rounds/<slug:round>/applicants/<int:person>/",
+    f"{TASK}rounds/<slug:round>/applicants/<number:person>/",
     "sample-rate",
     access=round_or_404,
     sign_in=True,

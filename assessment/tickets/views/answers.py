@@ -347,7 +347,7 @@ def sent_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:
     return get_object_or_404(tickets_of(lab).defer(None), pk=ticket_id, expert=user.pk)
 
 
-@pages.form("tickets/<int:ticket>/advice/", "ticket-advice", access=sent_ticket_or_404)
+@pages.form("tickets/<number:ticket>/advice/", "ticket-advice", access=sent_ticket_or_404)
 def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     """Show a ticket to its expert, who replies with an opinion and perhaps a label."""
     closes = policy_of(ticket.topic.task).expert_closes
@@ -376,7 +376,7 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     return response or render(request, "assessment/ticket_advice.html", context, status=status)
 
 
-@pages.form("tickets/<int:ticket>/", "ticket-detail", access=organized_ticket_or_404)
+@pages.form("tickets/<number:ticket>/", "ticket-detail", access=organized_ticket_or_404)
 def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     """Show a ticket with the item as the assessor saw it, and answer it or correct the answer."""
     lab = ticket.lab

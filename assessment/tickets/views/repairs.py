@@ -88,7 +88,7 @@ class RepairForm(VersionedForm):
 
 
 @pages.form(
-    "tickets/<int:ticket>/repair/<slug:repair>/", "ticket-repair", access=organized_ticket_or_404
+    "tickets/<number:ticket>/repair/<slug:repair>/", "ticket-repair", access=organized_ticket_or_404
 )
 def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResponse:
     """Show a repair of the item or of formula N (`formula=N`) with what it changes, and save it."""
@@ -169,7 +169,7 @@ def correction_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "assessment/correction_list.html", {}, table)
 
 
-@pages.action("corrections/<int:correction>/undo/", "correction-undo")
+@pages.action("corrections/<number:correction>/undo/", "correction-undo")
 def correction_undo(request: HttpRequest, lab: Lab, correction: int) -> HttpResponse:
     """Undo a correction, and return to the ticket `ticket` or the list of corrections."""
     to_undo = lab.corrections.filter(pk=correction).first()
