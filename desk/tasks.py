@@ -7,6 +7,9 @@ from arqlab.web.jobs import JobLane, declare_job, lane_by_size
 from desk.services import lab_archives, load_files, loaders
 
 declare_job("lab", "Lab", loaders.lab_from_files, lane=lane_by_size)
+declare_job(
+    "restore", "Lab from an archive", loaders.lab_from_archive, lane=lane_by_size, in_archive=True
+)
 declare_job("topics", "Topics", loaders.topics_from_files, lane=JobLane.SECONDS)
 declare_job("qrels", "Qrels", loaders.qrels_from_file, lane=JobLane.SECONDS)
 declare_job("judgments", "Judgments", loaders.judgments_from_file, lane=JobLane.SECONDS)

@@ -78,7 +78,7 @@ BY_NAME = {
     TEAM: """submissions:api-run-detail submissions:api-run-report submissions:api-run-submit
         submissions:api-run-resubmit submissions:api-run-withdraw""",
     SUBMITTERS: "submissions:api-run-list",
-    ("superuser",): "core:lab-create desk:lab-load desk:lab-copy",
+    ("superuser",): "core:lab-create desk:lab-load desk:lab-restore desk:lab-copy",
     ("member",): "core:token-revoke core:session-end notices:notice-detail",
     (): "evaluation:leaderboard-version evaluation:first-answers",
 }

@@ -80,6 +80,14 @@ def require_lab_creator(request: HttpRequest) -> User:
     return user
 
 
+def require_administrator(request: HttpRequest) -> User:
+    """Return the signed-in user if they administer the server; raise `PermissionDenied` if not."""
+    user = signed_in(request)
+    if not user.is_superuser:
+        raise PermissionDenied
+    return user
+
+
 def is_team_member(user: Visitor, team: Team) -> bool:
     """Return whether a user is a member of a team."""
     return user.is_authenticated and Membership.objects.filter(team=team, user_id=user.pk).exists()

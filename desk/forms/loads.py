@@ -118,6 +118,25 @@ class LabFilesForm(LoadForm):
             ("overwrite", "overwrite them with those of the folder"),
         ],
     )
+    archive = forms.ChoiceField(
+        label="The archive of a whole lab, with runs, pools and releases",
+        required=False,
+        choices=[
+            ("", "name it, and load nothing"),
+            ("folder", "load only its topics, qrels and guidelines"),
+        ],
+    )
+
+
+class RestoreForm(LoadForm):
+    """The archive of a whole lab."""
+
+    is_small = False
+    file = forms.FileField(
+        label="Archive",
+        help_text="The zip file that an archive of the lab or manage.py archive wrote.",
+        error_messages={"required": "Choose the archive of a lab."},
+    )
 
 
 class TopicsForm(LoadForm):

@@ -1,7 +1,7 @@
 """Archives: a whole lab in one BagIt file (RFC 8493), and the lab made again from one."""
 
 import shutil
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -19,7 +19,7 @@ from arqkit.formats.archives.unpacking import unpack_archive
 from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
 from arqlab.core.files import FileAt, kept
-from arqlab.core.models import Lab
+from arqlab.core.models import Lab, User
 from arqlab.core.models.reading import snapshot
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.jobs import RunningJob
@@ -90,7 +90,7 @@ def _write_tables(lab: Lab, data: Path) -> dict[str, int]:
         return tables.write()
 
 
-def restore_lab(path: Path, *, later: timedelta = timedelta()) -> Lab:
+def restore_lab(path: Path, *, by: User | None = None, later: timedelta = timedelta()) -> Lab:
     """Make the lab of an archive, a zip file or its unpacked folder: all of it, or nothing.
 
     `later` is added to all times. Raises `UserError` if the archive is damaged or newer than this
@@ -100,7 +100,7 @@ def restore_lab(path: Path, *, later: timedelta = timedelta()) -> Lab:
         with _unpacked(path) as folder, transaction.atomic():
             if faults := bag_faults(folder):
                 raise _damaged(path, faults)
-            if not has_tables(folder.files()):
+            if not has_tables(folder.folder("data")):
                 raise UserError(
                     f"{path} has no tables, because it was published. Load its topics and qrels"
                     " with manage.py load_lab, or restore an archive that was made without"
@@ -109,7 +109,7 @@ def restore_lab(path: Path, *, later: timedelta = timedelta()) -> Lab:
                 )
             lab = TableReader(data=folder.folder("data"), later=later).read()
             # Of this server, and not of the lab, which is as it was.
-            record_event("lab.restore", str(lab), None, file=path.name)
+            record_event("lab.restore", str(lab), by, file=path.name)
     except FileRefusedError as refused:
         raise _damaged(path, [str(problem) for problem in refused.problems]) from refused
     except OSError as error:
@@ -133,9 +133,9 @@ def _damaged(path: Path, faults: list[str]) -> UserError:
     )
 
 
-def has_tables(names: Container[str]) -> bool:
-    """Return whether the files of an archive have the tables that a lab is restored from."""
-    return f"data/{TABLES}/{COLUMNS}" in names
+def has_tables(data: SourceFolder) -> bool:
+    """Return whether the data of an archive have the tables that a lab is restored from."""
+    return f"{TABLES}/{COLUMNS}" in data.files()
 
 
 @contextmanager

@@ -60,6 +60,7 @@ from collection.selectors.visual_maps import newest_map
 from collection.services.loading import add_to_collection
 from collection.services.topic_making import TopicFiles
 from collection.services.visual_maps import make_visual_map
+from desk.services.lab_archives import has_tables, restore_lab
 from desk.services.load_files import (
     CANDIDATES,
     load_folder,
@@ -70,6 +71,7 @@ from desk.services.load_files import (
     store_files,
 )
 from desk.services.run_files import load_runs
+from submissions.models import Run
 
 
 def list_candidates(work: RunningJob) -> list[str]:
@@ -158,6 +160,14 @@ def topics_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
 def lab_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Load a lab from a lab.toml and its files, as `manage.py load_lab` does."""
     root = unpack_lab(sent.folder("file"), sent.root / "unpacked")
+    if has_tables(root) and work.job.options.get("archive") != "folder":
+        raise UserError(
+            "This is the archive of a whole lab, with its runs, pools and releases. Administrators"
+            " restore all of it on the page Restore lab from an archive, or with manage.py"
+            " restore_archive. To load only its topics, qrels and guidelines, choose so below, and"
+            " load it again.",
+            code="archive",
+        )
     try:
         slug = read_lab(root).slug
         known = Lab.objects.filter(slug=slug).first()
@@ -189,6 +199,27 @@ def lab_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
     work.warnings.extend(loaded.warnings)
     collection = collection_of(loaded.lab)
     return [*lines, *(_collection_lines(collection) if collection else ())]
+
+
+@reads_files
+def lab_from_archive(work: RunningJob, sent: SourceFolder) -> list[str]:
+    """Restore a whole lab from its archive, as `manage.py restore_archive` does."""
+    if not work.by.is_superuser:  # the rights may have changed while the job waited
+        raise UserError("Only administrators restore labs. Ask one.", code="administrator")
+    path = sent_files(sent, "file")[0].path
+    try:
+        lab = restore_lab(path, by=work.by)
+    except UserError as refused:
+        message = refused.message.replace(str(path), path.name)
+        raise UserError(message, code=refused.code) from refused
+    Job.objects.filter(pk=work.job.pk).update(lab=lab)
+    work.job.lab = lab
+    runs = Run.objects.filter(task__lab=lab).count()
+    return [
+        f"{lab.name} ({lab.slug}).",
+        f"{counted(lab.tasks.count(), 'task')}, {counted(lab.teams.count(), 'team')}, "
+        f"{counted(runs, 'run')}.",
+    ]
 
 
 @reads_files

@@ -32,6 +32,7 @@ from desk.forms.loads import (
     LabFilesForm,
     LoadForm,
     QrelsForm,
+    RestoreForm,
     RunsForm,
     TopicsForm,
 )
@@ -45,6 +46,7 @@ SECTIONS = {"topics": "topics", "qrels": "qrels", "judgments": "judging", "runs"
 """The kinds of files that a task takes, and the sections of their pages."""
 FORMS: dict[str, type[LoadForm]] = {
     "lab": LabFilesForm,
+    "restore": RestoreForm,
     "topics": TopicsForm,
     "qrels": QrelsForm,
     "judgments": JudgmentsForm,
@@ -54,7 +56,7 @@ FORMS: dict[str, type[LoadForm]] = {
     "candidates": CandidatesForm,
     "archive": ArchiveForm,
 }
-VERBS = {"candidates": "List", "archive": "Write", "visual-ids": "Make"}
+VERBS = {"candidates": "List", "restore": "Restore", "archive": "Write", "visual-ids": "Make"}
 """What jobs do that load nothing."""
 
 
@@ -79,6 +81,13 @@ def lab_load(request: HttpRequest) -> HttpResponse:
     """Load a lab from a lab.toml and its files, or from an archive of its folder."""
     permissions.require_lab_creator(request)
     return _form_page(request, "lab", None)
+
+
+@pages.form("restore-lab/", "lab-restore", section="", sign_in=True, takes_loads=True)
+def lab_restore(request: HttpRequest) -> HttpResponse:
+    """Restore a whole lab from its archive."""
+    permissions.require_administrator(request)
+    return _form_page(request, "restore", None)
 
 
 @pages.form(
@@ -282,7 +291,7 @@ def _page(
         "kind": kind,
         "what": f"{VERBS.get(kind, 'Load')} {JOB_KINDS[kind].label.lower()}",
         "section": _section(kind, task),
-        "earlier": _loads_without_lab(request) if kind == "lab" else [],
+        "earlier": _loads_without_lab(request, kind) if kind in ("lab", "restore") else [],
     }
     return render(request, "desk/load_form.html", context, status=status)
 
@@ -291,10 +300,10 @@ def _section(kind: str, task: Task | None) -> str:
     return SECTIONS.get(kind, "" if task or kind == "archive" else "collection")
 
 
-def _loads_without_lab(request: HttpRequest) -> QuerySet[Job]:
+def _loads_without_lab(request: HttpRequest, kind: str) -> QuerySet[Job]:
     """Return the user's loads that made no lab, newest first; no page of a lab lists them."""
     by = permissions.signed_in(request)
-    return Job.objects.filter(kind="lab", lab=None, by=by)[:A_PAGE]
+    return Job.objects.filter(kind=kind, lab=None, by=by)[:A_PAGE]
 
 
 def _refused(

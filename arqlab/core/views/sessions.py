@@ -45,7 +45,7 @@ def session_list(request: HttpRequest) -> HttpResponse:
     return answer(request, "core/session_list.html", context, table)
 
 
-@pages.action("account/sessions/<int:session>/end/", "session-end")
+@pages.action("account/sessions/<number:session>/end/", "session-end")
 def session_end(request: HttpRequest, session: int) -> HttpResponse:
     """End one of the user's sessions."""
     person = permissions.signed_in(request)
