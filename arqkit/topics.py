@@ -75,6 +75,10 @@ _SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
     "split": {"training": "train", "testing": "test"},
 }
 _HEADINGS: Final[Mapping[str, str]] = {
+    **{
+        name: name.capitalize()
+        for name in (*_QUESTION_FIELDS, *_FORMULA_FIELDS, "scenario", "criteria")
+    },
     "multi_part": "Multi-Part",
     "text_dependence": "Text dependence",
 }
@@ -182,8 +186,8 @@ def info_changes(
 
 
 def heading(field: str) -> str:
-    """Return the column heading of a field, as in ARQMath-3."""
-    return _HEADINGS.get(field, field.capitalize())
+    """Return the column heading of a field as in ARQMath-3; others are as their file has them."""
+    return _HEADINGS.get(field, field)
 
 
 def _unknown_topic(topic: str, line: int | None, known: Iterable[str], path: str) -> Problem:

@@ -227,8 +227,8 @@ class TableWriter:
         """Copy a file beside the tables, and return its path in the folder of files."""
         if not name or (field.model is Collection and not self.with_posts):
             return ""
-        ending = "".join(Path(name).suffixes[-2:])
-        own = f"{table_name(field.model)}.{field.name}/{number}{ending}"
+        # Only the last ending: a storage puts random letters before it if a name is taken.
+        own = f"{table_name(field.model)}.{field.name}/{number}{Path(name).suffix}"
         path = self.files / own
         path.parent.mkdir(parents=True, exist_ok=True)
         with kept.open(name) as content, path.open("wb") as out:

@@ -157,7 +157,9 @@ class TopicChanges:
 
     def note(self, name: str, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Add a topic that is stored, with its old and new values."""
-        fields = [field for field in SOURCE_FIELDS if old[field] != new[field]]
+        # Version 0.1 stored empty cells too.
+        known = {**old, "info": _filled(old["info"])}
+        fields = [field for field in SOURCE_FIELDS if known[field] != new[field]]
         if not fields:
             self.load.add("topics", Fate.UNCHANGED, Change(name))
             return
@@ -173,6 +175,11 @@ class TopicChanges:
         self.texts.update(
             {f"{name} {field.replace('_', ' ')}": [old[field], new[field]] for field in fields}
         )
+
+
+def _filled(info: Mapping[str, str]) -> dict[str, str]:
+    """Return information without empty values: a table has a cell for every topic, JSON has not."""
+    return {name: value for name, value in info.items() if value}
 
 
 def _text(name: str, value: object) -> str:
@@ -194,8 +201,8 @@ def store_topics(task: Task, file: TaskFile, topic_changes: TopicChanges) -> int
     versions: list[TopicVersion] = []
     sources, pages = _sources(file), topic_changes.pages_of(task, file)
     for position, (source, page) in enumerate(zip(sources, pages, strict=True), start=1):
-        fields = _topic_fields(source, file, page, position=position)
         topic = known.pop(source.query_id, None)
+        fields = _topic_fields(source, file, page, position=position, topic=topic)
         if topic is None:
             new.append(Topic(task=task, query_id=source.query_id, **fields))
             continue
@@ -254,20 +261,26 @@ def _with_texts(topic: records.TopicRecord, file: TaskFile) -> records.TopicReco
 
 
 def _topic_fields(
-    topic: records.TopicRecord, file: TaskFile, page: TopicPage, *, position: int
+    source: records.TopicRecord,
+    file: TaskFile,
+    page: TopicPage,
+    *,
+    position: int,
+    topic: Topic | None,
 ) -> dict[str, Any]:
-    """Return the fields of a topic's row."""
+    """Return the fields of a topic's row. Without a file of threads, a topic keeps its thread."""
+    thread = topic.thread_id if topic and not file.threads else ""
     return {
         "position": position,
-        "title": topic.title,
-        "body": topic.body,
-        "tags": list(topic.tags),
-        "formula_id": topic.formula_id or "",
-        "latex": topic.latex or "",
-        "thread_id": file.threads.get(topic.query_id, ""),
+        "title": source.title,
+        "body": source.body,
+        "tags": list(source.tags),
+        "formula_id": source.formula_id or "",
+        "latex": source.latex or "",
+        "thread_id": file.threads.get(source.query_id, thread),
         "info": {
-            **file.topic_info.get(topic.query_id, {}),
-            **{name: text for name in QUERY_TEXTS if (text := getattr(topic, name))},
+            **_filled(file.topic_info.get(source.query_id, {})),
+            **{name: text for name in QUERY_TEXTS if (text := getattr(source, name))},
         },
         "title_html": page.title,
         "body_html": page.body,
