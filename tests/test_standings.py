@@ -244,6 +244,7 @@ def test_every_page_file_and_api_marks_the_standing_of_a_run(role, standings, re
 
 COMMANDS = {
     "build_pool": ["--dry-run", "--supplement"],
+    "check_again": [],
     "export_pool": [],
     "export_qrels": ["--qrels", "v1"],
     "leaderboard": ["--format", "tsv"],
