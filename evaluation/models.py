@@ -106,7 +106,8 @@ class TopicScore(models.Model):
 class Leaderboard(models.Model):
     """A released, numbered leaderboard. Users see the newest version that is not hidden.
 
-    Its scores are stored with it, so that later changes of measures or order do not change it.
+    It is a record: its scores, runs (`entries`) and rules are stored with it, and what changes
+    later is an erratum (docs/adr/0046).
     """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="leaderboards")
@@ -131,6 +132,22 @@ class Leaderboard(models.Model):
     released_at = models.DateTimeField()
     released_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     hidden_at = models.DateTimeField(null=True, blank=True)
+    record = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Names, rules, topics and pools of the task at the time of release.",
+    )
+    recorded_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When record and entries were stored: at the release, or later for a version "
+        "that was released before there were records.",
+    )
+    kit = models.FileField(
+        upload_to="kits/%Y/%m/",
+        blank=True,
+        help_text="The paper kit of the version, kept when it is first made.",
+    )
 
     class Meta:
         ordering = ["task", "-version"]
@@ -147,3 +164,78 @@ class Leaderboard(models.Model):
     def apart(self) -> frozenset[int]:
         """Return the runs (keys) out of competition."""
         return frozenset(row["run"] for row in self.out_of_competition)
+
+    @property
+    def is_recorded_late(self) -> bool:
+        """Return whether the record was stored after the release, from what was known then."""
+        return self.recorded_at is not None and self.recorded_at > self.released_at
+
+
+class ReleasedRun(models.Model):
+    """A run as a released leaderboard lists it. Nothing changes it."""
+
+    leaderboard = models.ForeignKey(Leaderboard, models.CASCADE, related_name="entries")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="+")
+    team = models.CharField(max_length=200, help_text="Name of the team.")
+    tag = models.CharField(max_length=100)
+    data = models.CharField(max_length=40, blank=True, help_text="The data that the run used.")
+    flags = models.JSONField(default=list, help_text="Keys of the flags that are set.")
+    standings = models.JSONField(default=list, help_text="Keys of the standings that apply.")
+    answer_ids = models.JSONField(
+        default=dict, blank=True, help_text="Ids of the answers (Task 3) in published qrels."
+    )
+    topic_scores = models.JSONField(
+        default=dict, help_text="Scores by measure, then by topic of the qrels."
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["leaderboard", "run"], name="released_run_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team} {self.tag}"
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Return what a later change of the run would contradict."""
+        return {name: getattr(self, name) for name in RUN_FACTS}
+
+
+RUN_FACTS = ("team", "tag", "data", "flags", "standings")
+"""The facts of a released run whose later changes are errata."""
+
+
+class Erratum(models.Model):
+    """A change after the release of a leaderboard, or a remark of the organizers about it."""
+
+    leaderboard = models.ForeignKey(Leaderboard, models.CASCADE, related_name="errata")
+    run = models.ForeignKey(
+        Run, models.PROTECT, null=True, blank=True, related_name="+", help_text="If it is of one."
+    )
+    name = models.CharField(
+        max_length=200, blank=True, help_text="Team and tag of the run as the version lists it."
+    )
+    text = models.CharField(max_length=500, help_text="What has changed.")
+    reason = models.TextField(blank=True)
+    made_at = models.DateTimeField()
+    author = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    party = models.CharField(
+        max_length=220, help_text="The author as everyone reads it: a team, or the organizers."
+    )
+    facts = models.JSONField(
+        default=dict, blank=True, help_text="The facts of the run since then, if any has changed."
+    )
+
+    class Meta:
+        ordering = ["leaderboard", "made_at", "pk"]
+        verbose_name_plural = "errata"
+
+    def __str__(self) -> str:
+        return f"{self.leaderboard}: {self.text}"
+
+    @property
+    def sentence(self) -> str:
+        """Return the erratum as everyone reads it, such as `Withdrawn on 3 Dec 2026 by …: …`."""
+        reason = f": {self.reason}" if self.reason else "."
+        return f"{self.text} on {self.made_at:%-d %b %Y} by {self.party}{reason}"

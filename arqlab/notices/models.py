@@ -37,6 +37,7 @@ class Kind(models.TextChoices):
     LATE_LABELS = "late-labels", "Labels of an assessor who may no longer judge"
     LATE_LABELS_DECIDED = "late-labels-decided", "Late labels kept or excluded"
     LEADERBOARD_RELEASED = "leaderboard-released", "Leaderboard released"
+    LEADERBOARD_ERRATUM = "leaderboard-erratum", "Released leaderboard: erratum"
     INVITATION = "invitation", "Invitation"
     MESSAGE = "message", "Message from the organizers"
 
