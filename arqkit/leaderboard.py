@@ -39,6 +39,7 @@ class BoardRun:
     """One run of a leaderboard: its team, its metadata, and its means by the measures' names.
 
     `key` is the caller's number for the run; `data` is one word for the data that the run used.
+    `erratum` says what has changed since the release; it is in no file of the leaderboard.
     """
 
     key: int
@@ -48,6 +49,7 @@ class BoardRun:
     flags: Collection[Flag] = ()
     standings: Collection[Standing] = ()
     data: str = ""
+    erratum: str = ""
 
     def __str__(self) -> str:
         return self.standing.named(self.team, self.tag)
@@ -179,7 +181,8 @@ class Board:
     """A task's results: a column for each measure, main measure first, and a row for each run.
 
     `ceilings` has the best possible mean by the measure's name; `topics` is the number of topics in
-    the qrels.
+    the qrels. `release` is the caller's number for the released version that the board shows, or
+    None for a board of the current scores.
     """
 
     task: str
@@ -188,6 +191,7 @@ class Board:
     measures: tuple[Measure, ...]
     ceilings: Mapping[str, float] = field(default_factory=dict)
     rows: tuple[BoardRow, ...] = ()
+    release: int | None = None
 
     def row_of(self, key: int) -> BoardRow:
         """Return the row of a run that is on the board."""

@@ -72,7 +72,8 @@ OUT_OF_COMPETITION = Standing(
     part=2,
     letter="O",
     field="out_of_competition",
-    help="The reason. The run is then scored and shown, but does not count.",
+    help="The reason. The run is then scored and shown, but does not count. If it is on a released "
+    "leaderboard, it counts there, and the reason becomes an erratum that everyone reads.",
 )
 POST_HOC = Standing(
     "post-hoc",

@@ -294,6 +294,7 @@ CELERY_BEAT_SCHEDULE = {
     "reveal-rounds": {"task": "assessment.rounds.tasks.reveal_complete_rounds", "schedule": 3.0},
     "compare-posts": {"task": "assessment.radar.tasks.find_duplicate_posts", "schedule": 60.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
+    "record-releases": {"task": "evaluation.tasks.store_release_records", "schedule": 15.0},
     "certify-boards": {"task": "evaluation.tasks.certify_released_boards", "schedule": 3600.0},
     "run-waiting-jobs": {"task": "arqlab.core.tasks.run_waiting_jobs", "schedule": 5.0},
     "run-short-jobs": {"task": "arqlab.core.tasks.run_short_jobs", "schedule": 5.0},

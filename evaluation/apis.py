@@ -119,9 +119,7 @@ class RunScoresApi(APIView):
             return Response(_run_scores(own, "", {}))
         visible = board_with_run(access, scored, qrels=qrels)
         line = visible.board.row_of(scored.pk)
-        scores = scores_by_topic(
-            runs=[scored.pk], qrel_set=visible.qrel_set, measures=visible.board.measures
-        )
+        scores = scores_by_topic(visible.board, runs=[scored.pk], qrel_set=visible.qrel_set)
         return Response(_run_scores(line, visible.qrel_set.name, scores[scored.pk]))
 
 

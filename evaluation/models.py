@@ -107,7 +107,7 @@ class Leaderboard(models.Model):
     """A released, numbered leaderboard. Users see the newest version that is not hidden.
 
     It is a record: its scores, runs (`entries`) and rules are stored with it, and what changes
-    later is an erratum (docs/adr/0046).
+    later is an erratum (docs/adr/0047).
     """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="leaderboards")

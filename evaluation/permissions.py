@@ -7,6 +7,7 @@ files of scores ask, know no others. A team may see its `own_means` (`evaluation
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from django.db.models import QuerySet
 from django.http import Http404
@@ -26,6 +27,7 @@ from evaluation.selectors.boards import (
     released_leaderboard,
     with_post_hoc,
 )
+from evaluation.selectors.records import recorded_qrels
 from submissions.models import Run, RunQuerySet
 
 VISITOR_KINDS = ("nDCG", "AP", "P", "R", "RR", "Success", "ERR", "Bpref", "Judged")
@@ -82,9 +84,18 @@ class ScoreAccess:
             return runs
         return runs.filter(team__in=list(self.own_teams)) if self.leaderboard else runs.none()
 
-    def may_see_run_of(self, team: str) -> bool:
-        """Return whether the user may see the runs of a team, not only their scores."""
-        return self.organizes or team in self.own_teams.values()
+    @cached_property
+    def own_runs(self) -> frozenset[int]:
+        """Return the runs (keys) of the task that belong to the user's teams now."""
+        runs = Run.objects.filter(task=self.task, team__in=list(self.own_teams))
+        return frozenset(runs.values_list("pk", flat=True) if self.own_teams else ())
+
+    def may_see_run(self, key: int) -> bool:
+        """Return whether the user may see a run of the task, not only its scores.
+
+        A board may name a team that the run does not belong to any more.
+        """
+        return self.organizes or key in self.own_runs
 
     def may_open(self, run: BoardRun) -> bool:
         """Return whether the user may open what a run on a board that they see retrieved.
@@ -92,7 +103,7 @@ class ScoreAccess:
         These are its rankings with the labels and its lines of the certificate. Organizers may open
         all runs, others those of their teams and, after the release, those that the task publishes.
         """
-        if self.may_see_run_of(run.team):
+        if self.may_see_run(run.key):
             return True
         is_released = self.leaderboard is not None and str(run.key) in self.leaderboard.scores
         published = PublishedRuns(self.task.published_runs)
@@ -195,6 +206,6 @@ def _boards(access: ScoreAccess, *, qrels: str, live: bool = False) -> Iterator[
         and qrels in ("", released.qrel_set.name)
         and not (access.organizes and (live or qrels))
     ):
-        yield VisibleBoard("released", released.qrel_set, released_board(released))
+        yield VisibleBoard("released", recorded_qrels(released), released_board(released))
     if access.organizes and (chosen := qrels_named(access.task, qrels)):
         yield VisibleBoard("live", chosen, live_board(chosen))

@@ -5,6 +5,8 @@ from django.utils import timezone
 from arqlab.celery import app
 from arqlab.web.jobs import JobLane, declare_job
 from evaluation.services.certificates import certify_released, compute_certificate
+from evaluation.services.errata import store_records
+from evaluation.services.kept_kits import keep_kits
 from evaluation.services.look_alikes import find_look_alikes
 from evaluation.services.paper_kits import draw_figures
 from evaluation.services.scoring import score_waiting
@@ -25,5 +27,12 @@ def score_unscored_runs() -> None:
 
 @app.task
 def certify_released_boards() -> None:
-    """Compute the certificates of released leaderboards whose runs are published."""
+    """Compute the certificates of released leaderboards, and keep their paper kits."""
     certify_released()
+    keep_kits()
+
+
+@app.task
+def store_release_records() -> None:
+    """Store the records that released leaderboards lack, and their new errata."""
+    store_records(at=timezone.now())

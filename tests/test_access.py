@@ -80,7 +80,8 @@ BY_NAME = {
     SUBMITTERS: "submissions:api-run-list",
     ("superuser",): "core:lab-create desk:lab-load desk:lab-restore desk:lab-copy",
     ("member",): "core:token-revoke core:session-end notices:notice-detail",
-    (): "evaluation:leaderboard-version evaluation:first-answers",
+    (): """evaluation:leaderboard-version evaluation:first-answers evaluation:erratum-list
+        evaluation:api-erratum-list evaluation:erratum-create""",
 }
 """Who opens an address that asks further questions, or, before the release, sees its content."""
 ALLAUTH = ("account_", "mfa_")

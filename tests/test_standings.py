@@ -35,6 +35,7 @@ from arqkit.standings import (
 from arqlab.core.models import Lab
 from assessment.models import Pool, QrelSet
 from desk.services.archive_documents import lab_documents
+from evaluation.models import ReleasedRun
 from evaluation.services.certificates import certification_of
 from evaluation.services.paper_kits import paper_kit
 from evaluation.services.releasing import release_leaderboard
@@ -113,11 +114,11 @@ def standings(kept_db: None, tmp_path_factory) -> Standings:
     ]
     Pool.official.filter(task=scene.task).update(runs=pooled)
     score_waiting(at=NOW)
+    gone = runs[WITHDRAWN.word]
+    withdraw_run(run=gone, reason="A bug.", by=scene.other_member, at=NOW)
     apart = {runs[OUT_OF_COMPETITION.word].pk: "late"}
     qrels = QrelSet.objects.get(task=scene.task, name="v1")
     release_leaderboard(qrel_set=qrels, by=None, at=NOW, apart=apart)
-    gone = runs[WITHDRAWN.word]
-    withdraw_run(run=gone, reason="A bug.", by=scene.other_member, at=NOW)
     return Standings(scene, runs)
 
 
@@ -238,8 +239,8 @@ def test_every_page_file_and_api_marks_the_standing_of_a_run(role, standings, re
         ]
 
     assert not found, "\n".join(map(str, found))
-    unseen = {POST_HOC.word, CHECKED.word} if role == "visitor" else set()
-    assert seen == set(runs) - unseen
+    hidden = {POST_HOC.word, CHECKED.word, WITHDRAWN.word}
+    assert seen == set(runs) - (hidden if role == "visitor" else set())
 
 
 COMMANDS = {
@@ -353,6 +354,7 @@ def test_a_run_that_does_not_count_changes_no_figure_of_another_run(standings, r
     with_all = evaluated(standings, reads)
     for word, run in standings.runs.items():
         if word not in COUNTING:
+            ReleasedRun.objects.filter(run=run).delete()
             Run.objects.filter(pk=run.pk).delete()
     without_them = evaluated(standings, reads)
 

@@ -31,12 +31,20 @@ def standing_chip(standing: Standing | None) -> str:
 
 
 def run_name(run: Any, url: str = "") -> SafeString:
-    """Return the tag of a run, linked to `url`, with the chip of its standing.
+    """Return the tag of a run, linked to `url`, with the chip of its standing and its erratum.
 
     Pages name runs with this filter, or with `run.label` where there is only text.
     """
     link = format_html('<a href="{}">{}</a>', url, run.tag) if url else escape(run.tag)
-    return format_html("{} {}", link, standing_chip(run.standing)) if run.standing.word else link
+    if run.standing.word:
+        link = format_html("{} {}", link, standing_chip(run.standing))
+    return format_html("{}{}", link, erratum_mark(run))
+
+
+def erratum_mark(run: Any) -> SafeString:
+    """Return what has changed since the release of a leaderboard that lists a run, if anything."""
+    erratum = getattr(run, "erratum", "")
+    return format_html(' <small class="erratum">{}</small>', erratum) if erratum else SafeString()
 
 
 def team_name(run: Any) -> str:

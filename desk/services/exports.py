@@ -322,7 +322,7 @@ def _scores(task: Task) -> Iterable[bytes]:
         return
     board = released_board(leaderboard)
     runs = leaderboard.runs.in_bulk()
-    scores = scores_by_topic(runs=runs, qrel_set=leaderboard.qrel_set, measures=board.measures)
+    scores = scores_by_topic(board, runs=runs, qrel_set=leaderboard.qrel_set)
     columns: dict[str, Callable[[dict[str, object]], object]] = {
         name: itemgetter(name)
         for name in ("run_id", "team", "run", "standing", "withdrawn", "topic")
@@ -334,7 +334,7 @@ def _scores(task: Task) -> Iterable[bytes]:
         for row in board.rows:
             run = runs[row.run.key]
             cells: dict[str, object] = {"run_id": run.identifier, "team": row.run.team}
-            cells |= {"run": run.tag, "standing": row.run.standing.key}
+            cells |= {"run": row.run.tag, "standing": row.run.standing.key}
             cells |= {"withdrawn": WITHDRAWN in row.run.standings}
             for topic, values in scores[run.pk].items():
                 yield {**cells, "topic": topic, **values}

@@ -1,7 +1,7 @@
 """Leaderboards, live from the current scores or as they were released, and scores by topic."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median, pstdev
 from typing import NamedTuple
 
@@ -13,14 +13,22 @@ from arqkit.leaderboard import Board, BoardRun, by_mean, family_of, with_runs
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure, parse_measures
 from arqkit.measures.scoring import ceilings
-from arqkit.standings import OUT_OF_COMPETITION
 from arqkit.topics import natural_key
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Lab, Task, Topic
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import TopicJudgments, judged_frame, topic_judgments
-from evaluation.models import Leaderboard, RunScore, TopicScore
+from evaluation.models import Leaderboard, RunScore
+from evaluation.selectors.errata import errata_of, erratum_marks
 from evaluation.selectors.pending_scores import measures_of
+from evaluation.selectors.records import (
+    board_topics,
+    listed_run,
+    recorded_qrels,
+    released_runs,
+    run_facts,
+    score_rows,
+)
 from submissions.models import Run, standings_of
 
 
@@ -51,10 +59,9 @@ def topic_values(
     answer the topic (Task 3), are left out.
     """
     runs = {row.run.key: row.run for row in board.rows}
-    rows = TopicScore.objects.filter(
-        qrel_set=qrel_set, query_id=query_id, measure=measure.name, run__in=runs
-    )
-    values = [RunValue(runs[key], value) for key, value in rows.values_list("run", "value")]
+    names = [measure.name]
+    rows = score_rows(qrel_set, board.release, runs=runs, measures=names, query_id=query_id)
+    values = [RunValue(runs[run], value) for run, _, _, value in rows]
     return sorted(
         values, key=lambda row: (not row.run.counts, -row.value, row.run.team, row.run.tag)
     )
@@ -98,10 +105,7 @@ def topic_rows(board: Board, *, run: int, qrel_set: QrelSet, measure: str) -> li
     """
     runs, (names, scores) = board_matrix(board, qrel_set=qrel_set, measure=measure)
     judgments = topic_judgments(qrel_set)
-    topics = {
-        topic.query_id: topic
-        for topic in Topic.objects.filter(task=qrel_set.task_id).defer("body", "body_html")
-    }
+    topics = board_topics(qrel_set.task, board.release)
     peers = scores[[peer.counts for peer in runs]]
     values = {
         topic: column[~np.isnan(column)].tolist()
@@ -123,18 +127,17 @@ def topic_rows(board: Board, *, run: int, qrel_set: QrelSet, measure: str) -> li
 
 
 def scores_by_topic(
-    *, runs: Iterable[int], qrel_set: QrelSet, measures: Sequence[Measure], **only: str
+    board: Board, *, runs: Iterable[int], qrel_set: QrelSet, query_id: str = ""
 ) -> dict[int, dict[str, dict[str, float]]]:
-    """Return the scores of runs, by key of the run, topic and label of the measure.
+    """Return the scores of runs of a board, by key of the run, topic and label of the measure.
 
-    They are those of all topics, or only of one (`query_id`).
+    They are those of all topics, or only of one.
     """
-    labels = {measure.name: measure.label for measure in measures}
+    labels = {measure.name: measure.label for measure in board.measures}
     scores: dict[int, dict[str, dict[str, float]]] = {run: defaultdict(dict) for run in runs}
-    rows = TopicScore.objects.filter(run__in=scores, qrel_set=qrel_set, measure__in=labels, **only)
-    columns = rows.order_by("pk").values_list("run", "query_id", "measure", "value")
-    for run, query_id, measure, value in columns:
-        scores[run][query_id][labels[measure]] = value
+    rows = score_rows(qrel_set, board.release, runs=scores, measures=labels, query_id=query_id)
+    for run, topic, measure, value in rows:
+        scores[run][topic][labels[measure]] = value
     return scores
 
 
@@ -162,22 +165,23 @@ def board_matrix(
     means = [(run.key, run.values[measure]) for run in runs]
     keys = [run.key for run in runs]
     matrix = cached_value(
-        key_of("topic-matrix-1", qrel_set.pk, qrel_set.sha256, measure, means),
-        lambda: topic_matrix(runs=keys, qrel_set=qrel_set, measure=measure),
+        key_of("topic-matrix-2", board.release, qrel_set.pk, qrel_set.sha256, measure, means),
+        lambda: topic_matrix(board, runs=keys, qrel_set=qrel_set, measure=measure),
         work=READING * len(keys) * board.topics,
     )
     return runs, matrix
 
 
-def topic_matrix(*, runs: Sequence[int], qrel_set: QrelSet, measure: str) -> TopicMatrix:
-    """Return the scores of runs, in their order, for all topics for which any of them has one."""
-    stored = TopicScore.objects.filter(qrel_set=qrel_set, measure=measure, run__in=runs)
-    rows = list(stored.values_list("run", "query_id", "value"))
-    topics = sorted({query_id for _, query_id, _ in rows}, key=natural_key)
+def topic_matrix(
+    board: Board, *, runs: Sequence[int], qrel_set: QrelSet, measure: str
+) -> TopicMatrix:
+    """Return the scores of runs of a board, in their order, for all topics that any of them has."""
+    rows = list(score_rows(qrel_set, board.release, runs=runs, measures=[measure]))
+    topics = sorted({query_id for _, query_id, _, _ in rows}, key=natural_key)
     row_of = {run: place for place, run in enumerate(runs)}
     column_of = {query_id: place for place, query_id in enumerate(topics)}
     scores = np.full((len(runs), len(topics)), np.nan)
-    for run, query_id, value in rows:
+    for run, query_id, _, value in rows:
         scores[row_of[run], column_of[query_id]] = value
     return TopicMatrix(topics, scores)
 
@@ -219,7 +223,7 @@ def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[in
             if not np.isnan(low + high)
         }
 
-    facts = qrel_set.pk, qrel_set.sha256, measure.name, means, family
+    facts = board.release, qrel_set.pk, qrel_set.sha256, measure.name, means, family
     work = BOOTSTRAP * len(means) * board.topics
     return cached_value(key_of("certainties-2", *facts), compute, work=work)
 
@@ -278,13 +282,22 @@ def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
     """Return the board of the scored valid runs, or of `runs`, with the task's current measures."""
     scores, measures = live_scores(qrel_set, runs), measures_of(qrel_set)
     scored = Run.objects.filter(pk__in=list(scores))
-    return _kept_board(qrel_set, measures, scored, scores, version=scores)
+    return _kept_board(qrel_set, measures, scored, scores)
 
 
 def released_leaderboard(task: Task) -> Leaderboard | None:
     """Return the newest version that is not hidden, with its qrels, or None."""
     released = Leaderboard.objects.filter(task=task, hidden_at=None).order_by("-version")
     return released.select_related("qrel_set", "task__lab").first()
+
+
+def release_of(qrel_set: QrelSet) -> Leaderboard | None:
+    """Return the released leaderboard of a task if these are its qrels, or None.
+
+    What is made from qrels and runs, such as a paper kit, then reads its record.
+    """
+    released = released_leaderboard(qrel_set.task)
+    return released if released and released.qrel_set_id == qrel_set.pk else None
 
 
 def board_states(labs: Iterable[Lab]) -> dict[int, str]:
@@ -301,18 +314,38 @@ def board_states(labs: Iterable[Lab]) -> dict[int, str]:
 
 
 def released_board(leaderboard: Leaderboard) -> Board:
-    """Return a board as it was released. Runs that were withdrawn later are on it and marked.
+    """Return a board as it was released. It never changes: what did since is in errata beside it.
 
-    A version never changes.
+    A run that an erratum is about has its mark.
     """
-    return _kept_board(
-        leaderboard.qrel_set,
-        parse_measures(leaderboard.measures),
-        leaderboard.runs.all(),
-        {int(run): values for run, values in leaderboard.scores.items()},
-        version=(leaderboard.pk, leaderboard.released_at, leaderboard.out_of_competition),
-        apart=leaderboard.apart,
-    )
+    qrel_set, runs = recorded_qrels(leaderboard), released_runs(leaderboard)
+    marks = erratum_marks(errata_of(leaderboard, runs))
+    version = leaderboard.pk, leaderboard.released_at, leaderboard.recorded_at
+    names = str(qrel_set.task), qrel_set.name, qrel_set.sha256
+
+    def compute() -> Board:
+        measures = parse_measures(leaderboard.measures)
+        facts = qrels_facts(qrel_set, measures)
+        board = Board(
+            str(qrel_set.task),
+            qrel_set.name,
+            facts.topics,
+            measures,
+            facts.ceilings,
+            release=leaderboard.pk,
+        )
+        scores = {int(run): values for run, values in leaderboard.scores.items()}
+        return with_runs(
+            board,
+            [
+                listed_run(key, run.facts, scores[key], erratum=marks.get(key, ""))
+                for run in runs
+                for key in [run.run_id]
+            ],
+        )
+
+    key = key_of("released-board-1", *version, names, sorted(marks.items()))
+    return cached_value(key, compute, work=1e-4 * len(leaderboard.scores))
 
 
 def _kept_board(
@@ -320,18 +353,15 @@ def _kept_board(
     measures: tuple[Measure, ...],
     runs: QuerySet[Run],
     scores: Mapping[int, Mapping[str, float]],
-    *,
-    version: object,
-    apart: Set[int] = frozenset(),
 ) -> Board:
-    """Return a board from the cache: `version` changes with its scores."""
+    """Return a board of the current scores from the cache."""
     rules = str(qrel_set.task), qrel_set.name, qrel_set.sha256, qrel_set.relevant_from
     facts = list(runs.order_by("pk").values_list(*_RUN_FACTS))
-    key = key_of("board-1", rules, qrel_set.scale, measures, version, facts)
+    key = key_of("board-1", rules, qrel_set.scale, measures, scores, facts)
 
     def compute() -> Board:
         read = runs.select_related("team").defer(*_LONG)
-        return board_of(qrel_set, measures, read, scores, apart=apart)
+        return board_of(qrel_set, measures, read, scores)
 
     return cached_value(key, compute, work=1e-4 * len(facts))
 
@@ -359,25 +389,13 @@ def board_of(
     measures: tuple[Measure, ...],
     runs: Iterable[Run],
     scores: Mapping[int, Mapping[str, float]],
-    *,
-    apart: Set[int] = frozenset(),
 ) -> Board:
-    """Return a board of runs and their mean scores; those `apart` are out of competition too."""
+    """Return a board of runs and their mean scores."""
     facts = qrels_facts(qrel_set, measures)
     board = Board(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
-    return with_runs(
-        board, [board_run(run, scores.get(run.pk, {}), apart=run.pk in apart) for run in runs]
-    )
+    return with_runs(board, [board_run(run, scores.get(run.pk, {})) for run in runs])
 
 
-def board_run(run: Run, values: Mapping[str, float], *, apart: bool = False) -> BoardRun:
+def board_run(run: Run, values: Mapping[str, float]) -> BoardRun:
     """Return a run with its values, as a board lists it."""
-    return BoardRun(
-        key=run.pk,
-        team=run.team.name,
-        tag=run.tag,
-        values=values,
-        flags=tuple(run.flags),
-        standings=standings_of(run) | ({OUT_OF_COMPETITION} if apart else set()),
-        data=run.data_used.capitalize(),  # Both, Text, Math, Links, as in the overview papers
-    )
+    return listed_run(run.pk, run_facts(run, standings_of(run)), values)

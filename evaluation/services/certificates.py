@@ -16,12 +16,14 @@ from arqlab.core.caches import DAY, key_of, known_value
 from arqlab.core.models import Task
 from arqlab.core.services.jobs import Each, RunningJob
 from assessment.models import QrelSet
+from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import PooledTops, contributions_of, pooled_tops
 from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
 from evaluation.permissions import ScoreAccess, visible_board
-from evaluation.selectors.boards import released_leaderboard
+from evaluation.selectors.boards import release_of, released_board, released_leaderboard
 from evaluation.selectors.pending_scores import formulas_index_of, measures_of, qrels_rules
+from evaluation.selectors.records import recorded_qrels
 from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
 
@@ -52,11 +54,10 @@ def certification_of(
 
     `each` yields the runs as they are read.
     """
+    qrel_set, runs, names = _listed_runs(qrel_set)
+    valid = list(runs)
     measures = certified_measures(measures_of(qrel_set))
-    runs = qrel_set.task.runs.competing().select_related("team")
-    valid = list(runs.order_by("team__name", "tag", "pk"))
-    names = {str(run.pk): (run.team.name, run.label) for run in valid}
-    tops = pooled_tops(qrel_set.task)
+    tops = _pooled_tops(qrel_set, valid)
     certification = Certification(_obstacle(qrel_set, measures, valid), measures, names, tops)
     if certification.obstacle:
         return certification
@@ -65,6 +66,37 @@ def certification_of(
     return certification._replace(
         certificate=known_value(key, compute, work=MINUTE, seconds=30 * DAY)
     )
+
+
+def _listed_runs(qrel_set: QrelSet) -> tuple[QrelSet, list[Run], dict[str, tuple[str, str]]]:
+    """Return qrels with the runs that count, and their teams and tags by key.
+
+    They are those of the record of the released leaderboard, if these are its qrels.
+    """
+    runs = Run.objects.select_related("team", "task__lab")
+    if leaderboard := release_of(qrel_set):
+        board = released_board(leaderboard)
+        listed = {
+            row.run.key: (row.run.team, row.run.label) for row in board.rows if row.run.counts
+        }
+        known = runs.in_bulk(list(listed))
+        names = {
+            str(key): listed[key] for key in sorted(known, key=lambda key: (*listed[key], key))
+        }
+        return recorded_qrels(leaderboard), [known[int(key)] for key in names], names
+    live = list(runs.competing().filter(task=qrel_set.task_id).order_by("team__name", "tag", "pk"))
+    return qrel_set, live, {str(run.pk): (run.team.name, run.label) for run in live}
+
+
+def _pooled_tops(qrel_set: QrelSet, runs: list[Run]) -> list[PooledTops]:
+    """Return the runs of the pools that qrels may rest on: of a release, those of its record."""
+    tops, leaderboard = pooled_tops(qrel_set.task), release_of(qrel_set)
+    if leaderboard is None or not leaderboard.record:
+        return tops
+    count = leaderboard.record["pools"].get(qrel_set.task.slug, 0)
+    frozen = [top for top in tops if top.pool and top.pool.number <= count]
+    choice = PoolChoice(qrel_set.task.protocol.pool, seed=0)
+    return frozen or [PooledTops(None, choice, tuple(runs))]
 
 
 def opened_certification(certified: Certification, access: ScoreAccess) -> Certification:
@@ -129,15 +161,19 @@ def _obstacle(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: list[Run])
 
 def _key(qrel_set: QrelSet, certification: Certification, runs: list[Run]) -> str:
     pools = [
-        (top.pool and top.pool.sha256, top.choice, _files(top.runs)) for top in certification.tops
+        (top.pool and top.pool.sha256, top.choice, _files(top.runs, certification))
+        for top in certification.tops
     ]
     rules = qrels_rules(qrel_set), qrel_set.label_scale, qrel_set.task.protocol.pooling_order
     source = formulas_index_of(qrel_set)
-    return key_of("certificate-3", rules, certification.measures, _files(runs), pools, source)
+    return key_of(
+        "certificate-3", rules, certification.measures, _files(runs, certification), pools, source
+    )
 
 
-def _files(runs: Iterable[Run]) -> list[tuple[object, ...]]:
-    return [(run.pk, run.index.name, run.team.name) for run in runs]
+def _files(runs: Iterable[Run], certification: Certification) -> list[tuple[object, ...]]:
+    teams = {key: team for key, (team, _) in certification.names.items()}
+    return [(run.pk, run.index.name, teams.get(str(run.pk), run.team.name)) for run in runs]
 
 
 def _certificate(
@@ -147,8 +183,8 @@ def _certificate(
     rescorer = Rescorer(judged, certification.measures)
     for run, index in comparable_indexes(runs, qrel_set, judged):
         rescorer.add(str(run.pk), index)
-    teams = {key: team for key, (team, _) in certification.names.items()}
-    teams |= {str(run.pk): run.team.name for top in certification.tops for run in top.runs}
+    teams = {str(run.pk): run.team.name for top in certification.tops for run in top.runs}
+    teams |= {key: team for key, (team, _) in certification.names.items()}
     brought = contributions_of(qrel_set.task, certification.tops).with_columns(item="doc_id")
     mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
     if mapping is not None:

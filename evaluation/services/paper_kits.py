@@ -47,11 +47,12 @@ from evaluation.selectors.boards import (
     board_run,
     certainties,
     live_board,
+    release_of,
     released_board,
-    released_leaderboard,
     topic_matrix,
     topic_rows,
 )
+from evaluation.selectors.records import recorded_qrels
 from evaluation.services.certificates import certification_of
 from evaluation.services.further_measures import (
     ProgressTask,
@@ -345,11 +346,10 @@ class PaperKit(NamedTuple):
         return kit_archive(self.name, self.files())
 
 
-def paper_board(qrel_set: QrelSet) -> VisibleBoard:
+def paper_board(qrel_set: QrelSet, *, live: bool = False) -> VisibleBoard:
     """Return the board that papers print: the released one of these qrels, else the live one."""
-    released = released_leaderboard(qrel_set.task)
-    if released and released.qrel_set_id == qrel_set.pk:
-        return VisibleBoard("released", qrel_set, released_board(released))
+    if (released := release_of(qrel_set)) and not live:
+        return VisibleBoard("released", recorded_qrels(released), released_board(released))
     return VisibleBoard("live", qrel_set, live_board(qrel_set))
 
 
@@ -368,9 +368,13 @@ def draw_figures(job: RunningJob) -> list[str]:
     return [f"{drawn} figures drawn."]
 
 
-def paper_kit(qrel_set: QrelSet, user: Visitor) -> PaperKit:
-    """Return the paper kit of a version of the qrels, as an organizer sees it."""
-    task, visible = qrel_set.task, paper_board(qrel_set)
+def paper_kit(qrel_set: QrelSet, user: Visitor, *, live: bool = False) -> PaperKit:
+    """Return the paper kit of a version of the qrels, as an organizer sees it.
+
+    It is that of the released leaderboard of these qrels, unless the `live` one is wanted.
+    """
+    visible = paper_board(qrel_set, live=live)
+    task = visible.qrel_set.task
     tables = paper_tables(user, visible)
     files = {"preamble.tex": PREAMBLE}
     topics = topics_appendix(visible)
@@ -407,7 +411,7 @@ def paper_figures(visible: VisibleBoard) -> tuple[PaperFigure, ...]:
     runs = [row.run for row in visible.board.rows]
     if main and runs:
         keys = [run.key for run in runs]
-        matrix = topic_matrix(runs=keys, qrel_set=qrel_set, measure=main.name)
+        matrix = topic_matrix(visible.board, runs=keys, qrel_set=qrel_set, measure=main.name)
         if matrix.topics:
             scores = TopicScores(main.heading, runs, matrix.topics, matrix.scores)
             figures += [scores_figure(scores), topics_figure(scores)]

@@ -16,6 +16,7 @@ from evaluation.errors import release_error
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.pending_scores import measures_of
+from evaluation.services.errata import record_release
 from evaluation.services.scoring import score_waiting
 from submissions.services.left_out import set_out_of_competition
 
@@ -82,6 +83,7 @@ def _release(
         released_by=by,
     )
     board.runs.set([int(run) for run in scores])
+    record_release(board, at=at)
     opened = Task.objects.filter(pk=task.pk, threads=Task.Threads.AT_RELEASE).update(
         threads=Task.Threads.OPEN
     )

@@ -44,8 +44,10 @@ from evaluation.selectors.boards import (
     released_leaderboard,
     topic_matrix,
 )
+from evaluation.selectors.errata import errata_of
 from evaluation.selectors.oddities import release_oddities
 from evaluation.selectors.pending_scores import unscored_runs
+from evaluation.selectors.records import recorded_qrels
 from evaluation.selectors.references import missing_model
 from evaluation.services.further_measures import (
     first_answers_access,
@@ -98,9 +100,11 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     """
     runs = by_mean((row.run for row in board.rows), measure.name)[:MOST_RUNS]
     means = [(run.key, run.values[measure.name]) for run in runs]
-    key = key_of("run-spreads-1", qrel_set.pk, qrel_set.sha256, measure.name, means)
+    facts = board.release, qrel_set.pk, qrel_set.sha256, measure.name, means
     keys = [run for run, _ in means]
-    figures = cached_value(key, lambda: _figures(keys, qrel_set, measure), work=0.02)
+    figures = cached_value(
+        key_of("run-spreads-2", *facts), lambda: _figures(board, keys, qrel_set, measure), work=0.02
+    )
     return [
         RunSpread(run, run.values[measure.name], *figures[run.key])
         for run in runs
@@ -108,9 +112,11 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     ]
 
 
-def _figures(runs: list[int], qrel_set: QrelSet, measure: Measure) -> dict[int, list[Any]]:
+def _figures(
+    board: Board, runs: list[int], qrel_set: QrelSet, measure: Measure
+) -> dict[int, list[Any]]:
     """Return the number of topics and the five figures of each run that has topics."""
-    _, scores = topic_matrix(runs=runs, qrel_set=qrel_set, measure=measure.name)
+    _, scores = topic_matrix(board, runs=runs, qrel_set=qrel_set, measure=measure.name)
     known = ~np.isnan(scores)
     some = np.flatnonzero(known.any(axis=1))
     if not len(some):
@@ -134,7 +140,6 @@ def spread_context(
     if measure is None:
         return {}
     spreads = run_spreads(visible.board, qrel_set=visible.qrel_set, measure=measure)
-    own = sight.own_teams.values()
     return {
         "spread_measure": measure,
         "spread_measures": measures.values(),
@@ -148,7 +153,7 @@ def spread_context(
                     run.key,
                     run.label,
                     run.team,
-                    "own" if run.team in own else "base" if run.is_baseline else "",
+                    "own" if run.key in sight.own_runs else "base" if run.is_baseline else "",
                     *(round(value, 4) for value in (mean, *figures)),
                 ]
                 for run, mean, _, *figures in spreads
@@ -173,6 +178,7 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     context = _board_context(request, sight, visible) | {"further": further}
     if further and visible:
         context |= lines_context(request, visible, sight, further=further.columns)
+        context |= _errata_context(sight, visible)
         context["post_hoc"] = _post_hoc_lines(visible, sight, context["part"])
         if visible.board.rows:
             label = request.GET.get("chart", "")
@@ -205,6 +211,13 @@ def _board_context(
     }
 
 
+def _errata_context(sight: ScoreAccess, visible: VisibleBoard) -> dict[str, Any]:
+    released = sight.leaderboard
+    if released is None or visible.state != "released":
+        return {}
+    return {"released": released, "errata": errata_of(released)}
+
+
 @pages.read("leaderboard/versions/<number:version>/", "leaderboard-version")
 def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version of the leaderboard as it was released, or return it as a file.
@@ -213,20 +226,20 @@ def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpR
     """
     sight = score_access_of(request.user, task)
     released = get_object_or_404(released_versions(sight), version=version)
-    visible = VisibleBoard("version", released.qrel_set, released_board(released))
+    visible = VisibleBoard("version", recorded_qrels(released), released_board(released))
     if format_ := request.GET.get("format"):
         return board_file(visible, format_, name=f"version-{version}")
     context = lines_context(request, visible, sight, task_url="../../../")
     newest = set(sight.leaderboard.scores) if sight.leaderboard else set()
     context["lines"] = [_openable(line, sight, newest) for line in context["lines"]]
-    context |= {"released": released, "history": _history(sight)}
+    context |= {"released": released, "errata": errata_of(released), "history": _history(sight)}
     return render(request, "evaluation/leaderboard_version.html", context)
 
 
 def _openable(line: BoardLine, sight: ScoreAccess, newest: Set[str]) -> BoardLine:
     """Return a line without its link if the user may open neither the run nor its scores."""
     run = line.row.run
-    is_open = str(run.key) in newest or sight.may_see_run_of(run.team)
+    is_open = str(run.key) in newest or sight.may_see_run(run.key)
     return line if is_open else line._replace(url="")
 
 
@@ -269,7 +282,7 @@ def _unscored(visible: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]
     if visible.state == "released":
         return []
     runs = unscored_runs(visible.qrel_set, [row.run.key for row in visible.board.rows])
-    return [(run, reason) for run, reason in runs if sight.may_see_run_of(run.team.name)]
+    return [(run, reason) for run, reason in runs if sight.may_see_run(run.pk)]
 
 
 @pages.form(

@@ -13,7 +13,7 @@ from arqkit.leaderboard import BoardRun, main_measures
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind, TaskKind
 from arqkit.topics import heading, info_fields
-from arqlab.core.models import Task, Topic
+from arqlab.core.models import Task
 from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import may_organize, organized_task_or_404, task_or_404
 from arqlab.core.selectors import PUBLIC_INFO
@@ -25,6 +25,7 @@ from assessment.qrels.selectors.versions import qrels_named, version_topics
 from assessment.qrels.views.labels import label_columns
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.boards import live_board, number_or_none, topic_matrix
+from evaluation.selectors.records import board_topics
 from evaluation.services.comparison import ComparedRuns, group_correlations
 from evaluation.views.comparison import compared_board
 from evaluation.views.tables import board_file_name, scores_page
@@ -76,7 +77,9 @@ def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
     measures, topics = [], 0
     for measure in main_measures(board.measures):
         matrices = [
-            topic_matrix(runs=[run.key for run in runs], qrel_set=version, measure=measure.name)
+            topic_matrix(
+                board, runs=[run.key for run in runs], qrel_set=version, measure=measure.name
+            )
             for version in versions
         ]
         common = set(matrices[0].topics) & set(matrices[1].topics)
@@ -155,13 +158,12 @@ def _taus_table(first: Column, rows: Sequence[Any], pair: str, sides: str) -> Ta
     )
 
 
-def topic_attributes(task: Task) -> dict[str, dict[str, str]]:
+def topic_attributes(task: Task, release: int | None = None) -> dict[str, dict[str, str]]:
     """Return the attributes by which topics can be grouped: values by topic, for each attribute.
 
-    Attributes that no topic has are left out.
+    Attributes that no topic has are left out. Those of a release (key) are recorded.
     """
-    topics = Topic.objects.filter(task=task).only("query_id", "info", "info_edits")
-    facts = {topic.query_id: topic.facts for topic in topics}
+    facts = {name: topic.facts for name, topic in board_topics(task, release).items()}
     attributes = {
         name: {topic: values[name] for topic, values in facts.items() if values.get(name)}
         for name in PUBLIC_INFO
@@ -174,7 +176,7 @@ def topic_attributes(task: Task) -> dict[str, dict[str, str]]:
 def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the board that the user sees by groups of topics, or return it as a file."""
     _, compared, context = compared_board(request, task)
-    attributes = topic_attributes(task)
+    attributes = topic_attributes(task, context["visible"].board.release)
     chosen = request.GET.get("by", next(iter(attributes), ""))
     if chosen and chosen not in attributes:
         raise Http404

@@ -14,7 +14,7 @@ from arqkit.comparison.families import FAMILY_TESTS, SIGNIFICANT, TUKEY, PairFam
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
 from arqkit.texts.html.rendering import title_text
-from arqlab.core.models import Task, Topic
+from arqlab.core.models import Task
 from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import task_or_404
 from arqlab.web.cells import SCORE, SIGNED, CellKind, p_value, run_name, signed, team_name
@@ -24,6 +24,7 @@ from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer
 from evaluation.permissions import ScoreAccess, VisibleBoard, all_runs_of
 from evaluation.selectors.boards import number_or_none
+from evaluation.selectors.records import board_topics
 from evaluation.services.comparison import (
     ComparedRuns,
     ComparedTopic,
@@ -178,8 +179,7 @@ def _topics_table(
 ) -> Table:
     """Return the scores of runs by topic, whose id is first in a row, and complete the chart."""
     task, measure, board = context["task"], context["measure"], context["visible"].board
-    tasks_own = Topic.objects.filter(task=task).defer("body", "body_html")
-    topics = {topic.query_id: topic for topic in tasks_own}
+    topics = board_topics(task, board.release)
     titles = {name: title_text(topic.title) for name, topic in topics.items()}
     urls = {name: task_url("core:topic-detail", task, name) for name in topics}
     context["chart"] |= {

@@ -19,7 +19,7 @@ from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Chart, Table, answer, to
 from assessment.models import QrelSet
 from evaluation.permissions import score_access_of
-from evaluation.selectors.boards import live_board, live_scores
+from evaluation.selectors.boards import live_board, live_scores, release_of
 from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.certificates import (
     Certification,
@@ -27,6 +27,7 @@ from evaluation.services.certificates import (
     certification_of,
     opened_certification,
 )
+from evaluation.services.kept_kits import kept_archive, kit_of
 from evaluation.services.paper_kits import paper_kit
 from evaluation.views.tables import FEW_BARS, file_words
 
@@ -173,18 +174,22 @@ def _named(certified: Certification, changes: pl.DataFrame) -> list[dict[str, An
 def paper_kit_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show what the kit has; draw its figures in the background when asked to.
 
-    With `format=zip`, return the archive.
+    With `format=zip`, return the archive: of a released leaderboard, the kept one. With `live`, the
+    kit is made from the current runs, scores and agreement.
     """
     versions = QrelSet.objects.select_related("task__lab")
     qrel_set = get_object_or_404(versions, task=task, version=version)
     if request.method == "POST":
         return requested(request, "paper-kit", qrel_set.pk, task)
-    kit = paper_kit(qrel_set, request.user)
+    released = None if "live" in request.GET else release_of(qrel_set)
+    kept = kit_of(qrel_set) if released else None
+    kit = kept or paper_kit(qrel_set, request.user, live=released is None)
     if request.GET.get("format") == "zip":
-        response = HttpResponse(kit.archive(), content_type="application/zip")
+        content = kept_archive(released) if released else kit.archive()
+        response = HttpResponse(content, content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
         return response
-    context = {"qrel_set": qrel_set, "kit": kit}
+    context = {"qrel_set": qrel_set, "kit": kit, "kept": kept, "released": released}
     template = "evaluation/paper_kit_detail.html"
     return page_of_job(request, template, context, "paper-kit", qrel_set.pk)
 

@@ -8,9 +8,9 @@ from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.safestring import mark_safe
 
+from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
-from arqlab.core.models import Topic
 from arqlab.core.oddities import counted, task_url
 from arqlab.web.cells import COUNT, SCORE, label, score
 from arqlab.web.pages import TASK, Pages
@@ -26,6 +26,7 @@ from evaluation.permissions import (
     score_access_of,
 )
 from evaluation.selectors.boards import RunValue, Spread, scores_by_topic, spread_of, topic_values
+from evaluation.selectors.records import board_topics
 from evaluation.services.rankings import item_texts, ranking_of
 from evaluation.views.tables import measure_or_404, measure_query, scores_page
 from submissions.models import Run
@@ -53,7 +54,7 @@ ITEM_COLUMNS = (
 class RankingSide(NamedTuple):
     """A run with the page of its ranking, the number of its items, and its values by measure."""
 
-    run: Run
+    run: BoardRun
     items: int
     page: Page[int]
     table: Table
@@ -78,9 +79,9 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
     beside = _beside(chosen := request.GET.get("beside", "best"), others, values)
     second = Run.objects.filter(pk=beside.run.key if beside else 0).select_related("team")
     context = {
-        "run": run,
+        "run": visible.board.row_of(run.pk).run,
         "query_id": query_id,
-        "topic": Topic.objects.filter(task=run.task, query_id=query_id).first(),
+        "topic": board_topics(run.task, visible.board.release).get(query_id),
         "visible": visible,
         "sight": sight,
         "measure": measure,
@@ -120,7 +121,7 @@ def _sides(
     )
     frames = [ranking_of(run, qrel_set=qrel_set, query_id=query_id) for run in runs]
     keys, listed = [run.pk for run in runs], item_reader(request, visible, sight, query_id)
-    known = scores_by_topic(runs=keys, qrel_set=qrel_set, measures=measures, query_id=query_id)
+    known = scores_by_topic(visible.board, runs=keys, qrel_set=qrel_set, query_id=query_id)
     sides, kind = [], ItemKind(qrel_set.items)
     for number, (run, frame) in enumerate(zip(runs, frames, strict=True)):
         items = frame.filter(pl.col("label").is_not_null()) if only_judged else frame
@@ -132,7 +133,8 @@ def _sides(
         page, rows = listed(items, ids)
         values = [known[run.pk][query_id].get(measure.label) for measure in measures]
         table = _items_table(run, rows, is_pair=len(runs) > 1)
-        sides.append(RankingSide(run, frame.height, page, table, values))
+        listed_run = visible.board.row_of(run.pk).run
+        sides.append(RankingSide(listed_run, frame.height, page, table, values))
     longest = max((side.page for side in sides), key=lambda page: page.paginator.num_pages)
     return {"sides": sides, "page": longest, "only_judged": only_judged}
 
@@ -186,7 +188,7 @@ def _values_table(
     measure: Measure,
     spread: Spread | None,
 ) -> Table:
-    page = scores_page(visible, measure, of="run.pk")
+    page = scores_page(visible, measure, of="run.key")
     caption = f"Values for {query_id}."
     if spread:
         caption += (
@@ -196,7 +198,7 @@ def _values_table(
     return Table(
         "values",
         [
-            Column("Run", "run.label", link=page, note="run.team.name", is_head=True),
+            Column("Run", "run.label", link=page, note="run.team", is_head=True),
             *(
                 Column(column.heading, f"values.{place}", SCORE)
                 for place, column in enumerate(visible.board.measures)

@@ -28,7 +28,6 @@ from arqlab.web.lists import ROWS_A_PAGE
 from arqlab.web.tables import LONGEST, Column, to
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
 from evaluation.selectors.boards import Certainty, TopicScoreRow, certainties
-from submissions.models import Run
 
 FEW_BARS = 12
 """The most runs whose bars need no full width."""
@@ -147,7 +146,7 @@ def _line(
 ) -> BoardLine:
     """Return a row. Its cells lead to addresses with these ends, which `score_link` reads."""
     key = row.run.key
-    page = "" if sight.may_see_run_of(row.run.team) else "scores/"
+    page = "" if sight.may_see_run(key) else "scores/"
     details = [(column, column.text(row.run)) for column in columns_in("page")]
     cells = "".join(
         _cell(
@@ -157,7 +156,7 @@ def _line(
         )
         for cell in row.cells
     )
-    is_own = row.run.team in sight.own_teams.values()
+    is_own = key in sight.own_runs
     url = f"{task_url}runs/{row.run.key}/{page}"
     return BoardLine(row, url, details, mark_safe(cells), is_own)  # noqa: S308
 
@@ -277,13 +276,12 @@ def version_query(visible: VisibleBoard) -> dict[str, str]:
 
 
 def chart_of(
-    rows: Iterable[TopicScoreRow], run: Run, measure: Measure, *, query: str
+    rows: Iterable[TopicScoreRow], run: BoardRun, measure: Measure, *, task: Task, query: str
 ) -> dict[str, Any]:
     """Return the data of the per-topic chart, as `js/charts.js` reads it.
 
     A bar leads to the page of its topic, with the parameters in `query`.
     """
-    task = run.task
     page = to("evaluation:topic-scores", task.lab.slug, task.slug, of="query_id", query=query)
     return {
         "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",

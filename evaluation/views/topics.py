@@ -13,7 +13,7 @@ from arqkit.measures.scoring import has_tie_bounds, means, tie_orders
 from arqkit.records import ItemKind
 from arqkit.topics import heading
 from arqlab.core.caches import cached_value, key_of
-from arqlab.core.models import Task, Topic
+from arqlab.core.models import Task
 from arqlab.core.oddities import task_url
 from arqlab.core.permissions import task_or_404
 from arqlab.core.selectors import TOPIC_FILTERS
@@ -33,6 +33,7 @@ from evaluation.permissions import (
 )
 from evaluation.selectors.boards import RunValue, TopicScoreRow, spread_of, topic_rows, topic_values
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
+from evaluation.selectors.records import board_topics
 from evaluation.services.rankings import relevant_found, relevant_items
 from evaluation.services.scoring import comparable_indexes, scorer_of, scoring_work
 from evaluation.views.rankings import ITEM_COLUMNS, item_reader
@@ -118,9 +119,9 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
         "line": line,
         "scores_nothing": scores == {0},
         "peers": len(peers),
-        "chart": chart_of(rows, run, measure, query=query),
+        "chart": chart_of(rows, line.run, measure, task=run.task, query=query),
         "bounds": (bounds := tie_bounds(visible, run)),
-        "may_see_run": sight.may_see_run_of(run.team.name),
+        "may_see_run": sight.may_see_run(run.pk),
     }
     tables = [_topics_table(run, visible, measure, rows, query, opens=sight.may_open(line.run))]
     if bounds:
@@ -187,7 +188,7 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
 
     context = {
         "query_id": query_id,
-        "topic": Topic.objects.filter(task=task, query_id=query_id).first(),
+        "topic": board_topics(task, visible.board.release).get(query_id),
         "visible": visible,
         "sight": sight,
         "measure": measure,

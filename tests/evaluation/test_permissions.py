@@ -96,4 +96,4 @@ def test_a_run_is_found_on_the_board_that_the_user_sees(scene, run):
     ("role", "sees"), [("member", True), ("other_member", False), ("organizer", True)]
 )
 def test_only_its_team_and_organizers_see_a_run(scene, role, sees):
-    assert score_access_of(scene.people[role], scene.task).may_see_run_of(scene.team.name) is sees
+    assert score_access_of(scene.people[role], scene.task).may_see_run(run.pk) is sees

@@ -198,13 +198,13 @@ def test_after_the_release_others_see_labels_and_where_their_own_runs_found_them
     assert played.assessor.username not in html or role == "assessor"
 
 
-def test_a_run_withdrawn_after_the_release_is_listed_but_not_in_the_spread(played, client_of):
+def test_a_run_withdrawn_after_the_release_stays_in_the_spread(played, client_of):
     bring_to("released", played)
     Run.objects.filter(pk=played.rival.pk).update(withdrawn_at=NOW)
     html = client_of(played.organizer).get(topic_url(played, measure="MAP'")).text
 
-    assert table(html, "spread")[0][:2] == ["1", "0.2500"]
-    assert [row[2] for row in table(html, "run-values")] == ["0.2500", "1.0000"]
+    assert table(html, "spread")[0][:2] == ["2", "1.0000"]
+    assert [row[2] for row in table(html, "run-values")] == ["1.0000", "0.2500"]
 
 
 def test_the_spread_has_the_median_and_the_deviation_of_the_runs(played, client_of):

@@ -282,11 +282,14 @@ def test_an_organizer_releases_and_hides(played, client_of):
     assert "is not released. Reload" in client.post(hide, follow=True).content.decode()
 
 
-def test_a_run_withdrawn_after_the_release_is_struck_out(played, client_of, visitor):
+def test_a_run_withdrawn_after_the_release_has_an_erratum(played, client_of, visitor):
     bring_to("released", played)
     Run.objects.filter(pk=played.run.pk).update(withdrawn_at=NOW)
 
-    assert "is-struck" in client_of(visitor).get(board_url(played)).content.decode()
+    html = client_of(visitor).get(board_url(played)).content.decode()
+    assert '<small class="erratum">Withdrawn on 21 Nov 2026' in html
+    assert "Errata of version 1" in html
+    assert "is-struck" not in html
 
 
 def test_organizers_see_why_a_run_is_not_on_the_board(played, client_of):

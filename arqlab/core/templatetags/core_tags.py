@@ -19,6 +19,7 @@ for name in (
     "day",
     "deadline",
     "duration",
+    "erratum_mark",
     "label",
     "measure",
     "moment",

@@ -3,7 +3,7 @@
 import pytest
 
 from arqkit.leaderboard import Board
-from arqkit.standings import WITHDRAWN
+from arqkit.standings import OFFICIAL
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
 from arqlab.core.services.labs import change_task
@@ -36,13 +36,16 @@ def test_later_changes_do_not_change_a_released_leaderboard(qrel_set, team, task
     assert board.measures[0].label == "nDCG'"
 
 
-def test_a_run_withdrawn_after_the_release_is_kept_and_marked(qrel_set, team, task):
+def test_a_run_withdrawn_after_the_release_keeps_its_standing_beside_an_erratum(
+    qrel_set, team, task
+):
     run = make_run(team, task)
     release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
     Run.objects.filter(pk=run.pk).update(withdrawn_at=NOW)
 
     [row] = released_board(released_leaderboard(task)).rows
-    assert row.run.standing is WITHDRAWN
+    assert row.run.standing is OFFICIAL
+    assert row.run.erratum == "Withdrawn on 21 Nov 2026 by the organizers."
     assert live_board(qrel_set).rows == ()
 
 

@@ -1,0 +1,188 @@
+"""The records of released leaderboards: what a version lists, whatever is changed afterwards.
+
+What shows the runs, standings, scores or rules of a version asks here; docs/adr/0047 has the
+reasons.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import copy
+from typing import Any
+
+from django.db.models import Count
+from django.db.models.fields.json import KeyTransform
+
+from arqkit.leaderboard import BoardRun
+from arqkit.standings import FLAGS, OUT_OF_COMPETITION, STANDINGS, WITHDRAWN, Standing
+from arqkit.topics import natural_key
+from arqlab.core.models import Task, Topic
+from assessment.models import Pool, QrelSet
+from evaluation.models import RUN_FACTS, Leaderboard, ReleasedRun, TopicScore
+from evaluation.selectors.pending_scores import formulas_index_of
+from submissions.models import Run, standings_of
+
+RULES = ("max_characters", "order", "pooling_order", "tokenizer", "answered_only")
+"""The rules of a task on which scores depend, beside its measures and the labels of qrels."""
+
+
+def run_facts(run: Run, standings: Collection[Standing]) -> dict[str, Any]:
+    """Return what a leaderboard lists of a run: team, tag, data, and keys of flags, standings."""
+    return {
+        "team": run.team.name,
+        "tag": run.tag,
+        "data": run.data_used.capitalize(),  # Both, Text, Math, Links, as in the overview papers
+        "flags": [flag.key for flag in run.flags],
+        "standings": [standing.key for standing in STANDINGS if standing in standings],
+    }
+
+
+def task_record(qrel_set: QrelSet) -> dict[str, Any]:
+    """Return the names, rules, topics and pools of a task, as a release of its qrels stores them.
+
+    Pools are stored as their number in each task of the lab, because no pool is ever taken away
+    that others follow.
+    """
+    task, protocol = qrel_set.task, qrel_set.task.protocol
+    pools = Pool.official.filter(task__lab=task.lab_id).order_by()
+    return {
+        "lab": task.lab.name,
+        "task": task.name,
+        "protocol": task.lab.protocol,
+        "overrides": {
+            **task.overrides,
+            **{name: getattr(protocol, name) for name in RULES},
+            "measures": list(protocol.measures),
+        },
+        "topics": {
+            topic.query_id: {"title": topic.title, "html": topic.title_html, "info": topic.facts}
+            for topic in task.topics.order_by("position").defer("body", "body_html")
+        },
+        "pools": dict(pools.values_list("task__slug").annotate(Count("pk"))),
+        "formulas_index": formulas_index_of(qrel_set),
+    }
+
+
+def recorded_qrels(leaderboard: Leaderboard) -> QrelSet:
+    """Return the qrels of a version, whose task has the names and rules of the release."""
+    qrel_set, record = copy(leaderboard.qrel_set), leaderboard.record
+    if record:
+        task = copy(leaderboard.task)
+        task.__dict__.pop("protocol", None)
+        task.lab = copy(task.lab)
+        task.lab.name, task.lab.protocol = record["lab"], record["protocol"]
+        task.name, task.overrides = record["task"], record["overrides"]
+        qrel_set.task = task
+    return qrel_set
+
+
+def board_topics(task: Task, release: int | None) -> dict[str, Topic]:
+    """Return the topics of a task by their ids, without their texts.
+
+    With a release (key), they have the titles and the information that its version shows.
+    """
+    topics = task.topics.defer("body", "body_html", "formula_html")
+    known = {topic.query_id: topic for topic in topics.order_by("position")}
+    if release is None:
+        return known
+    records = Leaderboard.objects.filter(pk=release).values_list("record", flat=True)
+    for query_id, facts in (records.first() or {}).get("topics", {}).items():
+        if topic := known.get(query_id):
+            topic.title, topic.title_html = facts["title"], facts["html"]
+            topic.info, topic.info_edits = facts["info"], {}
+    return known
+
+
+def listed_run(
+    key: int, facts: Mapping[str, Any], values: Mapping[str, float], *, erratum: str = ""
+) -> BoardRun:
+    """Return a run (key) with its facts and values, as a board lists it."""
+    return BoardRun(
+        key=key,
+        team=facts["team"],
+        tag=facts["tag"],
+        values=values,
+        flags=tuple(flag for flag in FLAGS if flag.key in facts["flags"]),
+        standings=frozenset(known for known in STANDINGS if known.key in facts["standings"]),
+        data=facts["data"],
+        erratum=erratum,
+    )
+
+
+_LISTED = (
+    *(f"run__{name}" for name in ("tag", "data_used", "team__name")),
+    *(f"run__{known.field}" for known in (*FLAGS, *STANDINGS) if known.field),
+)
+"""The fields of a run that its facts come from."""
+
+
+def released_runs(leaderboard: Leaderboard) -> list[ReleasedRun]:
+    """Return the runs of a version as it lists them, without their scores by topic.
+
+    A version that was released before there were records, and has none yet, is read from what is
+    known now.
+    """
+    if leaderboard.recorded_at is None:
+        return drafted_runs(leaderboard)
+    entries = leaderboard.entries.select_related("run__team").order_by("run")
+    return list(entries.only("leaderboard", *RUN_FACTS, *_LISTED))
+
+
+def drafted_runs(leaderboard: Leaderboard) -> list[ReleasedRun]:
+    """Return the runs of a version from what is known now, unsaved.
+
+    No withdrawn run is released, and `out_of_competition` has the runs that were released apart.
+    """
+    runs = Run.objects.filter(pk__in=list(map(int, leaderboard.scores))).select_related("team")
+    scores = _live_scores(leaderboard)
+    apart = leaderboard.apart
+    drafts = []
+    for run in runs.order_by("pk"):
+        standings = standings_of(run) - {WITHDRAWN, OUT_OF_COMPETITION}
+        standings |= {OUT_OF_COMPETITION} if run.pk in apart else set()
+        draft = ReleasedRun(leaderboard=leaderboard, run=run, **run_facts(run, standings))
+        draft.answer_ids, draft.topic_scores = run.answer_ids, scores[run.pk]
+        drafts.append(draft)
+    return drafts
+
+
+def _live_scores(leaderboard: Leaderboard) -> Mapping[int, dict[str, dict[str, float]]]:
+    """Return the current scores of the runs of a version, by run, measure and topic."""
+    scores: dict[int, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    rows = TopicScore.objects.filter(
+        qrel_set=leaderboard.qrel_set,
+        run__in=list(map(int, leaderboard.scores)),
+        measure__in=leaderboard.measures,
+    )
+    for run, measure, query_id, value in rows.values_list("run", "measure", "query_id", "value"):
+        scores[run][measure][query_id] = value
+    return scores
+
+
+def score_rows(
+    qrel_set: QrelSet,
+    release: int | None,
+    *,
+    runs: Iterable[int],
+    measures: Iterable[str],
+    query_id: str = "",
+) -> Iterator[tuple[int, str, str, float]]:
+    """Yield the run, topic, measure and value of scores by topic, of all topics or of one.
+
+    Those of a release (key) are recorded. Runs that it does not have, such as post-hoc runs, have
+    the current scores, and so has everything without a release.
+    """
+    keys, names = list(runs), list(measures)
+    recorded = ReleasedRun.objects.filter(leaderboard=release, run__in=keys) if release else None
+    if recorded is not None:
+        released = list(recorded.order_by("run").values_list("run", flat=True))
+        keys = [key for key in keys if key not in set(released)]
+        for name in names:
+            rows = recorded.annotate(values_=KeyTransform(name, "topic_scores")).order_by("run")
+            for run, values in rows.values_list("run", "values_"):
+                for topic in sorted(values or {}, key=natural_key):
+                    if topic == query_id or not query_id:
+                        yield run, topic, name, values[topic]
+    if keys:
+        stored = TopicScore.objects.filter(qrel_set=qrel_set, run__in=keys, measure__in=names)
+        stored = stored.filter(query_id=query_id) if query_id else stored
+        yield from stored.order_by("pk").values_list("run", "query_id", "measure", "value")

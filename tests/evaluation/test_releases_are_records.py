@@ -1,0 +1,273 @@
+"""A released version stays as it was, to the byte, whatever is changed in the lab afterwards.
+
+The addresses are those of the URL configuration, in every format: one that reads live rows fails.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import pytest
+from django.urls import get_resolver, reverse
+from lxml import html
+
+from arqkit.formats.tables import FILE_ENDINGS
+from arqlab.core.caches import computed_values
+from arqlab.core.models import Task
+from arqlab.core.services.labs import change_lab, change_task
+from arqlab.core.services.personal import delete_account
+from arqlab.core.services.teams import rename_team
+from arqlab.notices.models import Kind, Notice
+from assessment.models import PoolInstance, QrelSet
+from assessment.qrels.services.versions import choose_current_qrels
+from desk.services.archive_tables import LEFT_OUT
+from desk.services.exports import task_exports
+from desk.services.lab_archives import archive_lab, restore_lab
+from evaluation.models import Erratum, Leaderboard, ReleasedRun
+from evaluation.selectors.boards import released_board, released_leaderboard
+from evaluation.services.certificates import certification_of
+from evaluation.services.errata import store_records
+from evaluation.services.kept_kits import keep_kits
+from evaluation.services.releasing import release_leaderboard
+from evaluation.services.scoring import score_waiting
+from submissions.models import Run
+from submissions.services.changing import correct_run, metadata_of, move_run, withdraw_run
+from tests.assessment.factories import judge, make_pool
+from tests.desk.services.test_lab_archives import destroy
+from tests.evaluation.factories import make_qrels, make_run
+from tests.factories import Scene, make_lab
+from tests.test_access import address, fill, named_addresses
+from tests.test_secrets import client_for
+
+pytestmark = pytest.mark.once
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+LATER = datetime(2026, 12, 3, tzinfo=UTC)
+LISTS = {
+    "gone": {"A.1": ["10", "47114711"], "A.2": ["12"]},
+    "apart": {"A.1": ["47114711", "10"], "A.2": ["12", "11"]},
+    "renamed": {"A.1": ["11", "10"], "A.2": ["11", "12"]},
+    "moved": {"A.1": ["11", "47114711"], "A.2": ["10", "12"]},
+    "same": {"A.1": ["12", "11", "10"], "A.2": ["11"]},
+}
+LIVE = {
+    "breakdown-instances": "compares versions of the qrels by the current scores",
+    "provisional-board": "is about the labels so far",
+    "leaderboard-release": "is about the next version",
+    "lab-counts": "counts what the lab has",
+    "qrels-effect": "compares versions of the qrels by the current scores",
+    "round-detail": "is about a round",
+    "adjudication-list": "is about labels",
+    "look-alike-list": "is about the runs that the task has",
+    "erratum-list": "lists what was changed",
+    "api-erratum-list": "lists what was changed",
+    "erratum-create": "is a form",
+    "score-link": "leads to another page",
+}
+"""The addresses of the evaluation that are not about a released version, and why."""
+FORMATS = ("", *(f"format={name}" for name in FILE_ENDINGS), "format=zip")
+PARTS = {"certificate-detail": ("teams", "runs", "depths")}
+TASK_SINCE, LAB_SINCE = "Another task", "Another lab"
+RENAMED = {TASK_SINCE: "Answer retrieval", LAB_SINCE: "The lab arqmath-x"}
+FILES = ("scores.tsv", "qrels.tsv")
+"""The files of a task that belong to its released leaderboard."""
+NO_RECORD = """
+    //nav | //header | //form | //script | //section | //*[@class='erratum']
+    | //h2[.='Releases'] | //h2[.='Releases']/following-sibling::div[1]
+"""
+"""What belongs to no version: what frames a page, errata, and the list of releases."""
+
+
+class Released(NamedTuple):
+    """A filled lab with a released leaderboard, and its runs of team Beta by tag."""
+
+    scene: Scene
+    runs: dict[str, Run]
+
+
+@pytest.fixture(scope="module")
+def released(kept_db: None, tmp_path_factory) -> Released:
+    scene = make_lab()
+    for query_id, difficulty in (("A.1", "easy"), ("A.2", "hard")):
+        scene.task.topics.filter(query_id=query_id).update(info={"difficulty": difficulty})
+    fill(scene, tmp_path_factory.mktemp("released"))
+    runs = {
+        tag: make_run(scene.other_team, scene.task, lists, tag=tag) for tag, lists in LISTS.items()
+    }
+    score_waiting(at=NOW)
+    qrels = QrelSet.objects.get(task=scene.task, name="v1")
+    release_leaderboard(qrel_set=qrels, by=scene.organizer, at=NOW)
+    return Released(scene, runs)
+
+
+def test_each_change_of_a_run_is_an_erratum_with_date_reason_and_author(released, db):
+    change_runs(released)
+
+    errata = {one.name: one for one in store_and_list(released.scene.task)}
+    assert errata["Beta gone"].sentence == "Withdrawn on 3 Dec 2026 by team Beta: A bug."
+    assert errata["Beta gone"].author == released.scene.other_member
+    assert "Out of competition" in errata["Beta apart"].sentence
+    assert errata["Beta apart"].sentence.endswith("by the organizers: Saw the labels.")
+    assert "tag changed to new-name" in errata["Beta renamed"].sentence.lower()
+    assert "Team changed to Alpha" in errata["Beta moved"].sentence
+    assert errata["Beta moved"].author == released.scene.organizer
+    assert "Beta same" not in errata
+
+
+def store_and_list(task: Task) -> list[Erratum]:
+    store_records(at=LATER)
+    return list(Erratum.objects.filter(leaderboard__task=task))
+
+
+def test_organizers_are_notified_of_an_erratum_once(released, db):
+    withdraw(released)
+    assert (store_records(at=LATER), store_records(at=LATER)) == (1, 0)
+
+    [notice] = Notice.objects.filter(kind=Kind.LEADERBOARD_ERRATUM)
+    assert notice.user == released.scene.organizer
+    assert "Beta gone: Withdrawn on 3 Dec 2026 by team Beta: A bug." in notice.text
+    client = client_for(released.scene.organizer)
+    assert "A bug." in client.get(notice.path).text
+
+
+def withdraw(released: Released) -> None:
+    member = released.scene.other_member
+    run = Run.objects.get(pk=released.runs["gone"].pk)
+    withdraw_run(run=run, reason="A bug.", by=member, at=LATER)
+
+
+def change_runs(released: Released) -> None:
+    """Change a run in each way that there is."""
+    withdraw(released)
+    by = released.scene.organizer
+    for tag, fields in (
+        ("apart", {"out_of_competition": "Saw the labels."}),
+        ("renamed", {"tag": "new-name", "is_manual": True, "data_used": "math"}),
+    ):
+        run = Run.objects.get(pk=released.runs[tag].pk)
+        metadata = replace(metadata_of(run), **fields)
+        correct_run(run=run, metadata=metadata, by=by, at=LATER)
+    moved = Run.objects.get(pk=released.runs["moved"].pk)
+    move_run(run=moved, team=released.scene.team, by=by, at=LATER)
+
+
+def change_everything(released: Released) -> None:
+    """Change everything that a version might be read from."""
+    scene = released.scene
+    by, task = scene.organizer, scene.task
+    change_runs(released)
+    rename_team(team=scene.other_team, name="Gamma", by=by)
+    change_lab(lab=scene.lab, changes={"name": LAB_SINCE, "description": "Other"}, by=by)
+    change_task(
+        task=task,
+        changes={"name": TASK_SINCE},
+        protocol={"measures": ("P@5", "AP"), "order": "rank", "answered_only": True},
+        by=by,
+    )
+    for topic in task.topics.all():
+        topic.title, topic.title_html = "Corrected", "Corrected"
+        topic.info_edits = {"difficulty": "medium"}
+        topic.save()
+    judge(scene.assessor, PoolInstance.official.filter(item__topic__task=task).last(), 1)
+    make_pool(task, reason="A late run.")
+    make_run(scene.team, task, {"A.1": ["47114711", "10"], "A.2": ["12"]}, tag="best")
+    Run.objects.filter(pk=released.runs["same"].pk).update(retrieval_times="A.1 1.5")
+    newer = make_qrels(task, {"A.1": {"10": 0, "11": 3}, "A.2": {"12": 0, "11": 3}})
+    choose_current_qrels(qrel_set=newer, by=by)
+    score_waiting(at=LATER)
+    delete_account(user=scene.other_member, by=None)
+    computed_values.clear()
+
+
+def test_every_address_of_a_released_version_stays_as_it_was(released, db):
+    keep_kits()
+    before = {role: dict(answers(released, role)) for role in ("visitor", "organizer")}
+    change_everything(released)
+    certification_of(QrelSet.objects.get(task=released.scene.task, version=1), computes=True)
+    after = {role: dict(answers(released, role)) for role in before}
+
+    assert len(before["visitor"]) > 60
+    changed = {
+        (role, url): (content, after[role].get(url))
+        for role, known in before.items()
+        for url, content in known.items()
+        if content != after[role].get(url)
+    }
+    assert list(changed) == []
+
+
+def answers(released: Released, role: str) -> Iterator[tuple[str, Any]]:
+    """Yield each address of the version, in each format that it has, with what it answers."""
+    scene = released.scene
+    client = client_for(scene.people[role])
+    for url in addresses(released):
+        answer = client.get(url)
+        if answer.status_code == 200:
+            content = answer.getvalue()
+            yield url, shown(content) if b"</html>" in content else content
+
+
+def addresses(released: Released) -> Iterator[str]:
+    scene = released.scene
+    for name in sorted(named_addresses(get_resolver().url_patterns)):
+        app, _, short = name.partition(":")
+        if app == "evaluation" and short not in LIVE:
+            for run in released.runs.values() if "run-" in name else [released.runs["same"]]:
+                path = address(name, scene, run.pk)
+                parts = [f"&part={part}" for part in PARTS.get(short, ())]
+                yield from (f"{path}?{form}{part}" for form in FORMATS for part in parts or [""])
+    for file in FILES:
+        yield reverse("desk:task-download", args=[scene.lab.slug, scene.task.slug, file])
+
+
+def shown(content: bytes) -> tuple[str, list[str]]:
+    """Return the text and the data of charts of a page, without errata and what frames it."""
+    # Pages name the lab and the task where they are as these are called now.
+    for later, earlier in RENAMED.items():
+        content = content.replace(later.encode(), earlier.encode())
+    page: Any = html.fromstring(content)
+    data = [script.text for script in page.xpath("//script[@type='application/json']")]
+    for element in page.xpath(NO_RECORD):
+        if element.getparent() is not None:
+            element.drop_tree()
+    [main] = page.xpath("//main")
+    return " ".join(main.text_content().split()), data
+
+
+def test_a_version_survives_archive_and_restore(released, db, tmp_path):
+    change_runs(released)
+    store_records(at=LATER)
+    files = [export(released.scene.task, name) for name in FILES]
+    errata = [one.sentence for one in Erratum.objects.order_by("pk")]
+    archive_lab(released.scene.lab, path=tmp_path / "lab.zip")
+    for model in LEFT_OUT:
+        model._base_manager.all().delete()
+    destroy(released.scene.lab)
+    task = restore_lab(tmp_path / "lab.zip").tasks.get(slug=released.scene.task.slug)
+
+    board = released_leaderboard(task)
+    assert board.entries.count() == len(LISTS) + 1
+    assert [export(task, name) for name in FILES] == files
+    assert [one.sentence for one in board.errata.order_by("pk")] == errata
+
+
+def export(task: Task, name: str) -> bytes:
+    [chosen] = [one for one in task_exports(task, organizes=False) if one.name == name]
+    return b"".join(chosen.chunks(task))
+
+
+def test_a_version_from_before_records_is_recorded_from_what_is_known(released, db):
+    leaderboard = released_leaderboard(released.scene.task)
+    before = released_board(leaderboard)
+    ReleasedRun.objects.all().delete()
+    Leaderboard.objects.update(recorded_at=None, record={})
+    withdraw(released)
+    assert store_records(at=LATER + timedelta(days=1)) == 1
+
+    after = released_board(released_leaderboard(released.scene.task))
+    runs = [replace(row.run, erratum="") for row in after.rows]
+    assert runs == [row.run for row in before.rows]
+    # Its reason was written for the organizers.
+    assert Erratum.objects.get().sentence == "Withdrawn on 3 Dec 2026 by team Beta."
+    path = reverse("evaluation:leaderboard", args=["arqmath-x", "task1"])
+    assert "It was recorded on" in client_for(released.scene.people["visitor"]).get(path).text
