@@ -233,7 +233,8 @@ class WithdrawForm(forms.Form):
 
     reason = forms.CharField(
         label="Reason",
-        help_text="Your team and the organizers can read the reason on the run page.",
+        help_text="Your team and the organizers can read the reason on the run page. If the run is "
+        "on a released leaderboard, it stays there, and everyone reads the reason as an erratum.",
         widget=forms.Textarea(attrs={"rows": 3}),
         max_length=LONGEST_REASON,
         error_messages={"required": "Enter a reason for the withdrawal."},

@@ -356,6 +356,7 @@ ARCHIVE_READERS = {
     "arqkit/formats/archives/uploads.py": "run files, in memory and never by their path",
     "arqkit/formats/documents.py": "one document a line, read as a stream",
     "desk/services/backup_archives.py": "backups, which only the operator makes and restores",
+    "evaluation/services/kept_kits.py": "a kit that the server kept",
 }
 OPENS = {"open", "read_bytes", "read_text", "iterdir", "rglob", "glob", "walk"}
 """The methods that open a file or list a folder."""
@@ -384,6 +385,7 @@ OPENERS = {
     "assessment/judging/": "scripts and styles of the server",
     "assessment/management/commands/export_pool.py": "a folder that the operator names",
     "retrieval/": "indexes of the server",
+    "evaluation/services/kept_kits.py": "a kit that the server kept",
     "desk/management/commands/build_demo.py": "data of the package",
     "desk/services/archive_tables.py": "tables that are written",
     "desk/services/backup_archives.py": "backups of the operator",
