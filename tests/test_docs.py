@@ -13,6 +13,22 @@ from tests.paths import ROOT
 
 SETTINGS = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+ASVS = re.findall(
+    r"^\| (\d.+?) \| ([^|]+) \| .+ \| ([^|]+) \|$",
+    (ROOT / "docs/asvs.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+"""The requirements, whether they are met, and the tests, of each row."""
+ASVS_SECTIONS = """
+    1.1:7 1.2:4 1.4:5 1.5:4 1.6:4 1.7:2 1.8:2 1.9:2 1.10:1 1.11:2 1.12:2 1.14:6
+    2.1:12 2.2:3 2.3:3 2.4:5 2.5:7 2.6:3 2.7:6 2.8:7 2.9:3 2.10:4
+    3.1:1 3.2:4 3.3:4 3.4:5 3.5:3 3.7:1 4.1:5 4.2:2 4.3:3 5.1:5 5.2:8 5.3:10 5.4:3 5.5:4
+    6.1:3 6.2:6 6.3:2 6.4:2 7.1:4 7.2:2 7.3:4 7.4:3 8.1:4 8.2:3 8.3:8 9.1:3 9.2:4 10.2:2 10.3:3
+    11.1:8 12.1:3 12.2:1 12.3:6 12.4:2 12.5:2 12.6:1 13.1:5 13.2:6 13.3:2 13.4:2
+    14.1:4 14.2:6 14.3:3 14.4:7 14.5:4
+"""
+"""The last requirement of levels 1 and 2 of each section of ASVS 4.0.3."""
+ASVS_DELETED = {"1.4.2", "1.4.3", "1.12.1", "4.1.4", "7.3.2", "13.1.2", "13.2.4", "14.3.1"}
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "arqkit/README.md")),
     *sorted((ROOT / "docs").glob("**/*.md")),
@@ -47,6 +63,27 @@ def test_every_described_variable_is_read():
         for name in re.findall(r"^\| `([A-Z_]+)` \|", SETTINGS, re.MULTILINE)
         if name not in known
     ] == []
+
+
+def test_every_requirement_of_asvs_is_in_one_row():
+    sections = [section.split(":") for section in ASVS_SECTIONS.split()]
+    expected = {f"{name}.{it}" for name, last in sections for it in range(1, int(last) + 1)}
+    numbers = [number for row, *_ in ASVS for number in re.findall(r"\b\d+\.\d+\.\d+\b", row)]
+
+    assert sorted(numbers) == sorted(expected - ASVS_DELETED)
+    assert {met for _, met, _ in ASVS} == {"yes", "in part", "no", "n/a"}
+
+
+def test_every_test_and_setting_that_the_table_of_asvs_names_is_there():
+    page = (ROOT / "docs/asvs.md").read_text(encoding="utf-8")
+    settings = (ROOT / "arqlab/settings.py").read_text(encoding="utf-8")
+    names = set(re.findall(r"`([A-Z][A-Z\d]*_[A-Z\d_]+)[`/]", page)) - {"NAME_FILE"}
+
+    assert [name for name in names if not re.search(rf"\b{name}\b", settings)] == []
+    for row, _, tests in ASVS:
+        paths = re.findall(r"`(tests/[\w./]+)`", tests)
+        assert tests == (", ".join(f"`{path}`" for path in paths) or "none"), row
+        assert [path for path in paths if not (ROOT / path).exists()] == [], row
 
 
 def test_every_script_that_a_page_names_is_there():
