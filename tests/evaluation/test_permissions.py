@@ -95,5 +95,5 @@ def test_a_run_is_found_on_the_board_that_the_user_sees(scene, run):
 @pytest.mark.parametrize(
     ("role", "sees"), [("member", True), ("other_member", False), ("organizer", True)]
 )
-def test_only_its_team_and_organizers_see_a_run(scene, role, sees):
+def test_only_its_team_and_organizers_see_a_run(scene, run, role, sees):
     assert score_access_of(scene.people[role], scene.task).may_see_run(run.pk) is sees
