@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.utils import timezone
 
 from arqlab.core import tasks
@@ -166,7 +166,7 @@ def test_a_lost_database_delays_a_job(case, undisturbed, make, part) -> None:
         if number == statement:
             lost.__enter__()
 
-    with impatient(), suppress(DatabaseError), before_each_statement(lose):
+    with impatient(), suppress(Error), before_each_statement(lose):
         run_waiting_job(job_id=job.pk, at=timezone.now())
     lost.__exit__(None, None, None)
     connection.close()

@@ -217,6 +217,9 @@ def run_waiting_job(*, job_id: int, at: datetime) -> bool:
 
 def _fail(job: Job, error: Exception) -> None:
     """Let a job wait again after a fault of the server that will pass, or fail."""
+    # A connection that the server ended, or with a query that was left open, takes no report.
+    if not connection.in_atomic_block:
+        connection.close()
     if will_pass(error) and job.attempts < MOST_ATTEMPTS:
         log.error("Job %s waits: %s", job.pk, error)
         _finish(job, State.WAITING, message=_put_off(error))
