@@ -2,7 +2,7 @@
 
     python -m tests.faults.jobs
 
-Prints a table for the embedded mode, and one for PostgreSQL and Redis.
+Prints the table of docs/operations.md: for the embedded mode, and for PostgreSQL and Redis.
 """
 
 import contextlib
@@ -114,6 +114,7 @@ def drilled_jobs(folder: Path, *, embedded: bool) -> JobDrill:
         site.environment["DJANGO_SETTINGS_MODULE"] = "tests.faults.mortal_settings"
         site.start()
         drill, jobs = Drill(site), dict[str, int]()
+        drill.client.may_judge.clear()
         for thread in drill.threads:
             thread.start()
         for names in waves():
@@ -144,7 +145,6 @@ def judge_until_over(drill: Drill, keys: str) -> None:
         drill.go_on(UPLOAD_EVERY)
         drill.client.may_judge.clear()
         time.sleep(PAUSE)
-    drill.client.may_judge.set()
 
 
 def main() -> None:
