@@ -32,7 +32,7 @@ def names() -> list[str]:
 
 def addresses() -> dict[str, str]:
     """Return the path of every address of the API; a `KeyError` asks for the value of a new one."""
-    known = {**VALUES, "lab": "arqmath-x", "task": "task1"}
+    known = {**VALUES, "lab": "arqmath-x", "task": "task1", "job": 1}
     return {
         name: reverse(name, kwargs={k: known[k] for k in parameters_of(name)}) for name in names()
     }

@@ -62,7 +62,8 @@ EXEMPT = {
     "creates something, and changes nothing that is stored": """
         assessment:round-create assessment:sample-join assessment:meeting
         assessment:assignment-share assessment:guideline-entry-add core:lab-create core:task-create
-        core:team-create core:team-join core:token-list core:people-list desk:lab-copy
+        core:team-create core:team-join core:token-list evaluation:erratum-create
+        core:people-list desk:lab-copy
         desk:topic-choose desk:visual-ids-make notices:message-create notices:invitation-list
         submissions:api-run-list submissions:run-upload submissions:run-repaired
         assessment:assignment-roster assessment:assignment-roster-invite
@@ -83,7 +84,8 @@ EXEMPT = {
         notices:mail-preference desk:load-repeat evaluation:leaderboard-hide submissions:run-move
         submissions:run-primary submissions:run-submit submissions:task-reopen
         assessment:late-label-list assessment:ticket-list core:people-allow-team desk:load-stop
-        desk:load-retry submissions:run-retry submissions:run-withdraw
+        desk:load-retry submissions:run-retry submissions:run-withdraw submissions:run-recheck
+        core:api-job-stop
         submissions:api-run-submit submissions:api-run-resubmit submissions:api-run-withdraw""",
     "carries the digest of the oddities that were shown": """
         assessment:pool-freeze assessment:qrels-freeze evaluation:leaderboard-release
@@ -97,8 +99,8 @@ EXEMPT = {
         assessment:round-api-judging-judgments assessment:round-api-judging-skip
         assessment:round-api-judging-lease assessment:bid-list""",
     "loads files, or writes one": """
-        desk:archive-write desk:lab-load desk:candidates-load desk:collection-load desk:runs-load
-        desk:task-load""",
+        desk:archive-write desk:lab-load desk:lab-restore desk:candidates-load desk:collection-load
+        desk:runs-load desk:task-load""",
 }
 """The addresses that take POST requests and have no form to become stale, by the reason."""
 

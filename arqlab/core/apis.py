@@ -277,6 +277,8 @@ class JobStopApi(APIView):
     @extend_schema(request=None, responses={200: JobSerializer})
     def post(self, request: Request, lab: str, job: int) -> Response:
         """Cancel a job that waits, or ask the worker of a running one to stop."""
+        if not request.user.is_authenticated:
+            raise NotAuthenticated
         jobs = _jobs(request, lab)
         by = permissions.signed_in(request)
         stop_job(job=get_object_or_404(jobs, pk=job), at=timezone.now(), by=by)

@@ -197,8 +197,8 @@ def test_a_missing_extra_is_named(tmp_path):
     code = f"""
 import sys; sys.modules.update(dict.fromkeys({EXTRAS}))
 from pathlib import Path
-from arqkit.formats.dumps.sources import _archive
-with _archive(Path("dump.7z")): pass
+from arqkit.formats.dumps.sources import opened
+with opened(Path("dump.7z"), "posts"): pass
 """
     assert "pip install './arqkit[archives]'" in run_alone(tmp_path, code).stderr
 

@@ -12,7 +12,7 @@ from arqkit.comparison.families import pair_family
 from arqlab.core.models import Task
 from evaluation.models import Leaderboard, RunScore, TopicScore
 from evaluation.permissions import score_access_of, visible_board
-from evaluation.selectors.boards import topic_matrix
+from evaluation.selectors.boards import live_board, topic_matrix
 from evaluation.services.comparison import compared_runs, run_pair, run_similarity
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
@@ -247,7 +247,8 @@ def test_a_matrix_has_the_runs_in_their_order(compared):
     measure = "nDCG(judged_only=True)@1000"
     runs = [compared.beta.pk, compared.alpha.pk]
 
-    topics, scores = topic_matrix(runs=runs, qrel_set=compared.qrels, measure=measure)
+    board = live_board(compared.qrels)
+    topics, scores = topic_matrix(board, runs=runs, qrel_set=compared.qrels, measure=measure)
     assert topics == [f"A.{number}" for number in range(1, 7)]
     assert scores.tolist() == [SECOND, FIRST]
 

@@ -20,6 +20,7 @@ from tests.evaluation.factories import NOW, make_qrels, make_run
 COMPUTED = {
     "api-leaderboard",
     "api-run-scores",
+    "certificate-detail",
     "comparison",
     "comparison-matrix",
     "correlation-matrix",

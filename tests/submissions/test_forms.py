@@ -24,4 +24,4 @@ def test_answers_of_task_3_are_extractive_or_generative() -> None:
 
 def test_only_organizers_can_mark_baselines_and_runs_out_of_competition() -> None:
     own = asked(TaskFactory(), organizes=True) - asked(TaskFactory())
-    assert own == {"is_baseline", "out_of_competition"}
+    assert own == {"is_baseline", "is_control", "out_of_competition"}

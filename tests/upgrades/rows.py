@@ -36,7 +36,7 @@ from assessment.models import (
     TopicBid,
 )
 from collection.models import Author, Collection, Comment, PostLink, Tag
-from evaluation.models import ScoringFault
+from evaluation.models import Erratum, Leaderboard, ScoringFault
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from retrieval.models import SystemRun
@@ -117,6 +117,9 @@ def _of_runs(scene: Scene) -> Iterator[Model]:
     run = Run.objects.get(tag="late")
     yield AnswerId(task=scene.task, run_file="answers.tsv", query_id="A.1", answer_id="A.1-1")
     yield ScoringFault(run=run, qrel_set=scene.task.qrel_sets.get(), attempts=2, failed_at=AT)
+    yield Erratum(
+        leaderboard=Leaderboard.objects.get(), text="The label of A.1 was wrong.", made_at=AT
+    )
     yield SystemRun(run=run, system="bm25", settings={"k1": 1.2}, collection="f" * 64)
 
 

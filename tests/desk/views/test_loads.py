@@ -809,7 +809,7 @@ def test_the_lab_of_a_fingerprint_is_unchanged_by_a_second_load(creator, post):
 
 OTHER_TOPICS = TOPICS.replace("<Title>One", "<Title>Uno")
 TAGS = '<tags><row Id="1" TagName="{}" Count="1" /></tags>'
-COMPUTED = {"visual-ids", "candidates", "archive", "runs"}
+COMPUTED = {"visual-ids", "candidates", "archive", "runs", "restore"}
 PAGES = {
     "lab": ("/load-lab/", "file", "tiny.zip", [zipped(FILES), None]),
     "topics": (TASK + "load/topics/", "topics", "t.xml", [TOPICS, OTHER_TOPICS]),

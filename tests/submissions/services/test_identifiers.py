@@ -69,7 +69,7 @@ def test_a_checked_run_has_an_identifier_when_it_is_submitted(scene: Scene) -> N
 def test_correcting_every_detail_of_a_run_keeps_its_identifier(scene: Scene) -> None:
     run = submitted(scene)
 
-    metadata = RunMetadata("other", True, True, True, "Late.", "both", "", "Other words.")
+    metadata = RunMetadata("other", True, True, True, "Late.", True, "both", "", "Other words.")
     correct_run(run=run, metadata=metadata, by=None, at=NOW)
 
     run.refresh_from_db()
