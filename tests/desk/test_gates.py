@@ -232,3 +232,17 @@ def test_the_command_reads_no_link_of_an_archive_of_runs(scene, tmp_path, secret
 
     with pytest.raises(CommandError, match="a link or a device"):
         call_command("load_runs", "arqmath-x/task1", path, stdout=StringIO())
+
+
+def test_a_team_name_that_no_database_takes_is_refused_with_its_length(scene, post):
+    table = f"file\tteam\nAlpha-task1-x-auto-both-A.tsv\t{'a' * 81}\n"
+    files = [("manifest.tsv", table.encode()), ("Alpha-task1-x-auto-both-A.tsv", RUN.encode())]
+
+    load = post(
+        scene.superuser,
+        "/labs/arqmath-x/tasks/task1/load/runs/",
+        file=[file("runs.zip", zip_of(files))],
+    )
+
+    assert load.state == Job.State.REFUSED
+    assert "1 to 80 characters; found 81" in load.message + load.log

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 
-from arqlab.core.errors import ConfirmationError, user_error
+from arqlab.core.errors import ConfirmationError, UserError, user_error
 from arqlab.core.models import Lab, Membership, Team, User, new_invitation_token
 from arqlab.core.permissions import refusal_of_both_sides, refusal_of_new_team
 from arqlab.core.selectors import team_key
@@ -127,7 +127,17 @@ def renew_invitation(*, team: Team, by: User) -> Team:
 
 
 def _save_name(team: Team, *, confirmed: bool | str) -> None:
-    """Store a new or changed name, unless another team of the lab has it or a similar one."""
+    """Store a new or changed name, unless another team of the lab has it or a similar one.
+
+    Raise `UserError` for an empty name, and for one that is longer than the database takes.
+    """
+    most = Team._meta.get_field("name").max_length or 0
+    if not team.name.strip() or len(team.name) > most:
+        raise UserError(
+            f"The name of a team has 1 to {most} characters; found {len(team.name)}:"
+            f" {team.name[:most]!r}. Choose a shorter name.",
+            code="team-name",
+        )
     others = team.lab.teams.exclude(pk=team.pk)
     if not others.filter(name__iexact=team.name).exists():
         _require_distinct_name(team, others, confirmed=confirmed)
