@@ -172,13 +172,15 @@ def score_rows(
     the current scores, and so has everything without a release.
     """
     keys, names = list(runs), list(measures)
-    recorded = ReleasedRun.objects.filter(leaderboard=release, run__in=keys) if release else None
-    if recorded is not None:
-        released = list(recorded.order_by("run").values_list("run", flat=True))
-        keys = [key for key in keys if key not in set(released)]
-        for name in names:
-            rows = recorded.annotate(values_=KeyTransform(name, "topic_scores")).order_by("run")
-            for run, values in rows.values_list("run", "values_"):
+    if release is not None:
+        columns = {
+            f"scores_{place}": KeyTransform(name, "topic_scores")
+            for place, name in enumerate(names)
+        }
+        recorded = ReleasedRun.objects.filter(leaderboard=release, run__in=keys).annotate(**columns)
+        for run, *scores in recorded.order_by("run").values_list("run", *columns):
+            keys.remove(run)
+            for name, values in zip(names, scores, strict=True):
                 for topic in sorted(values or {}, key=natural_key):
                     if topic == query_id or not query_id:
                         yield run, topic, name, values[topic]
