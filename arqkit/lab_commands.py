@@ -173,7 +173,9 @@ def _login(options: Namespace) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)  # the mode of a file that exists would stay
     only_you = stat.S_IRUSR | stat.S_IWUSR
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, only_you), "w") as file:
+    with os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, only_you), "w", encoding="utf-8"
+    ) as file:
         json.dump(Login(url, token.strip())._asdict(), file)
     roles = (
         ", ".join(

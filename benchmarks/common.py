@@ -128,7 +128,7 @@ def in_process(
     """
     command = [sys.executable, "-m", module(), SIDE, side.__name__, json.dumps(arguments)]
     finished = subprocess.run(
-        command, cwd=ROOT, env=variables, check=True, stdout=subprocess.PIPE, text=True
+        command, cwd=ROOT, env=variables, check=True, stdout=subprocess.PIPE, encoding="utf-8"
     )
     return json.loads(finished.stdout.splitlines()[-1])
 
@@ -156,7 +156,7 @@ def peak_megabytes() -> float:
 
     The peak that `getrusage` reports includes the parent's memory from before the program started.
     """
-    [peak] = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    [peak] = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
     return int(peak) / 1024
 
 

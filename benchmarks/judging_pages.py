@@ -188,7 +188,7 @@ def processor_seconds() -> float:
 
     with connection.cursor() as cursor:
         [(process,)] = (cursor.execute("SELECT pg_backend_pid()"), cursor.fetchall())[1]
-    own = Path(f"/proc/{process}/schedstat").read_text().split()[0]
+    own = Path(f"/proc/{process}/schedstat").read_text(encoding="utf-8").split()[0]
     return time.process_time() + int(own) / 1e9
 
 

@@ -203,7 +203,7 @@ def evaluate(folder: Path) -> list[tuple[str, str, str, float]]:
     rows = []
     for path in sorted(folder.glob("run*.tsv")):
         run: dict[str, dict[str, float]] = {}
-        with path.open() as file:
+        with path.open(encoding="utf-8") as file:
             for line in file:
                 topic, _, item, _, score, _ = line.split("\t")
                 run.setdefault(topic, {})[item] = float(score)

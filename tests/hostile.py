@@ -79,7 +79,7 @@ class File(NamedTuple):
 
 def asked_parameters(view: Any) -> list[str]:
     """Return the names of the parameters that the module of a view reads, and those of tables."""
-    source = Path(str(sys.modules[view.__module__].__file__)).read_text()
+    source = Path(str(sys.modules[view.__module__].__file__)).read_text(encoding="utf-8")
     asks = re.findall(r'(?:GET|POST|asked|params)(?:\.get(?:list)?\(|\[)"([\w-]+)"', source)
     whether = re.findall(r'"([\w-]+)" (?:not )?in \w+\.(?:GET|POST)', source)
     return sorted({*asks, *whether, "page", "sort", "format", "q"})

@@ -49,14 +49,18 @@ def test_every_environment_variable_of_the_settings_is_described():
 
 def test_every_variable_of_the_example_environment_is_known_and_described():
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
-    known = (ROOT / "arqlab/settings.py").read_text() + (ROOT / "docker-compose.yml").read_text()
+    known = (ROOT / "arqlab/settings.py").read_text(encoding="utf-8") + (
+        ROOT / "docker-compose.yml"
+    ).read_text()
     names = re.findall(r"^([A-Z_]+)=", example, re.MULTILINE)
 
     assert [name for name in names if name not in known or f"`{name}`" not in SETTINGS] == []
 
 
 def test_every_described_variable_is_read():
-    known = (ROOT / "arqlab/settings.py").read_text() + (ROOT / "docker-compose.yml").read_text()
+    known = (ROOT / "arqlab/settings.py").read_text(encoding="utf-8") + (
+        ROOT / "docker-compose.yml"
+    ).read_text()
 
     assert [
         name

@@ -16,7 +16,13 @@ FROM_PYPI = re.compile(
     re.IGNORECASE,
 )
 PARTS = sorted(
-    set(re.findall(r"^(\w+) = \[", (ROOT / "arqkit/pyproject.toml").read_text(), re.MULTILINE))
+    set(
+        re.findall(
+            r"^(\w+) = \[",
+            (ROOT / "arqkit/pyproject.toml").read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    )
     - {"dependencies", "dynamic", "only", "exclude"}
 )
 

@@ -78,7 +78,7 @@ def test_slow_clients_do_not_keep_others_from_their_pages(tmp_path: Path) -> Non
 
 def children(process: int) -> list[int]:
     """Return the processes that a process started."""
-    found = Path(f"/proc/{process}/task/{process}/children").read_text()
+    found = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8")
     return [int(child) for child in found.split()]
 
 

@@ -79,7 +79,7 @@ def test_newer_releases_change_nothing(checkout: Path) -> None:
 
 def test_an_incomplete_lock_is_refused_by_name(checkout: Path) -> None:
     lock = checkout / "requirements-dev.txt"
-    lock.write_text("".join(lock.read_text().splitlines(keepends=True)[1:]))
+    lock.write_text("".join(lock.read_text(encoding="utf-8").splitlines(keepends=True)[1:]))
 
     finished = run_setup(checkout, "--dev")
 
@@ -89,7 +89,9 @@ def test_an_incomplete_lock_is_refused_by_name(checkout: Path) -> None:
 
 
 def test_the_image_installs_like_bin_setup() -> None:
-    image, script = ((ROOT / name).read_text() for name in ("Dockerfile", "bin/setup"))
+    image, script = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("Dockerfile", "bin/setup")
+    )
 
     for option in ("--no-deps", "--require-hashes", "--only-binary :all:", "pip check"):
         assert option in image

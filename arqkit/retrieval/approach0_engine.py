@@ -25,7 +25,7 @@ with needs_extra("approach0"):
 
 def answer_lines() -> None:
     """Answer every line; the index is whole when the process ends without an error."""
-    with os.fdopen(os.dup(sys.stdout.fileno()), "w") as answers:
+    with os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as answers:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # where the engine prints messages
         os.chdir(sys.argv[2])  # the engine refuses long paths
         work = {"add": add_documents, "search": search_documents}[sys.argv[1]]

@@ -226,7 +226,7 @@ def cell(values: NDArray[np.float64], form: str = ".3f") -> str:
 
 def course(folder: Path) -> str:
     """Return the losses of each epoch, and the ranking score after it, as a table."""
-    epochs = json.loads((folder / "history.json").read_text())["epochs"]
+    epochs = json.loads((folder / "history.json").read_text(encoding="utf-8"))["epochs"]
     lines = [
         "",
         "| epoch | histogram loss | masking loss | ranking score |",

@@ -210,7 +210,7 @@ def ranking(path: Path) -> pl.DataFrame:
 
 def judged_answers() -> list[str]:
     """Return the ids of the answers in the sample that are judged."""
-    text = (SHARED_DATA / "collection/judged-with-body.task1.tsv").read_text()
+    text = (SHARED_DATA / "collection/judged-with-body.task1.tsv").read_text(encoding="utf-8")
     return [line.split()[2] for line in text.splitlines()]
 
 

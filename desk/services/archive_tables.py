@@ -180,7 +180,7 @@ class TableWriter:
     def write(self) -> dict[str, int]:
         """Write all tables, and return their numbers of rows."""
         self.tables.mkdir()
-        (self.tables / COLUMNS).write_text(json.dumps(columns(), indent=2) + "\n")
+        (self.tables / COLUMNS).write_text(json.dumps(columns(), indent=2) + "\n", encoding="utf-8")
         counts = {}
         for model, lookup in lab_models().items():
             if self.with_posts or model not in POSTS:

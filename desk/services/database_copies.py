@@ -140,7 +140,7 @@ def _run(program: str, *options: str) -> None:
             env=os.environ | (variables or {}),
             check=True,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
     except FileNotFoundError as error:
         raise UserError(

@@ -97,7 +97,10 @@ def demo_server(folder: Path) -> Iterator[str]:
         )
     address = f"127.0.0.1:{free_port()}"
     with subprocess.Popen(  # noqa: S603  # our own manage.py
-        [*MANAGE, "serve", "--bind", address], env=environment, stdout=subprocess.PIPE, text=True
+        [*MANAGE, "serve", "--bind", address],
+        env=environment,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
     ) as server:
         try:
             # The server prints its address once it listens there, and nothing if it cannot start.

@@ -74,7 +74,7 @@ def built_index(
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
     """Hold the lock of an index, which ends with its process."""
-    with lock.open("w") as file:
+    with lock.open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

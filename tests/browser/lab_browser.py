@@ -64,7 +64,7 @@ class LabBrowser:
         """Download a file of the page and return its text."""
         with self.page.expect_download() as coming:
             self.page.get_by_role("link", name=name, exact=True).click()
-        return Path(coming.value.path()).read_text()
+        return Path(coming.value.path()).read_text(encoding="utf-8")
 
     def change_person(self, name: str) -> None:
         """Sign the last person out, and another in."""

@@ -24,7 +24,9 @@ def judged_answers(data: Path, topics: Iterable[str]) -> list[str]:
     """Return the posts that were judged for topics and that the sample holds."""
     pairs = [
         line.split("\t")
-        for line in (data / "collection/judged-with-body.task1.tsv").read_text().splitlines()
+        for line in (data / "collection/judged-with-body.task1.tsv")
+        .read_text(encoding="utf-8")
+        .splitlines()
     ]
     return list(dict.fromkeys(pair[2] for pair in pairs if pair[0] in topics))
 
@@ -35,7 +37,9 @@ def judged_formulas(data: Path, topics: Iterable[str]) -> dict[str, list[tuple[s
     """
     rows = [
         line.split("\t")
-        for line in (data / "arqmath-2/qrels.task2.instances.tsv").read_text().splitlines()
+        for line in (data / "arqmath-2/qrels.task2.instances.tsv")
+        .read_text(encoding="utf-8")
+        .splitlines()
     ]
     judged = {row[2] for row in rows if row[0] in topics}
     found = defaultdict(list)

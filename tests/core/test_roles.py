@@ -43,7 +43,11 @@ def test_no_other_module_or_template_names_a_role():
     )
     files = [file for folder in folders for file in (ROOT / folder).rglob("*.py") if file.is_file()]
     files += (ROOT / "templates").rglob("*.html")
-    naming = {str(file.relative_to(ROOT)) for file in files if NAMES.search(file.read_text())}
+    naming = {
+        str(file.relative_to(ROOT))
+        for file in files
+        if NAMES.search(file.read_text(encoding="utf-8"))
+    }
 
     assert naming == set(NAMING)
 

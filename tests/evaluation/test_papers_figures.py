@@ -28,7 +28,7 @@ QRELS_OF = {
     "qrels.task2.visual-v3.tsv": "visual-v3",
     "qrels.concrete.txt": "aggregate",
 }
-FIGURES = list(csv.DictReader(GOLDEN.read_text().splitlines(), delimiter="\t"))
+FIGURES = list(csv.DictReader(GOLDEN.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
 MEASURES = ("nDCG'", "MAP'", "P'@10")
 
 

@@ -148,7 +148,7 @@ def _collection(ground: Ground) -> Job:
         _file(name, (ROOT / "tests/dump" / name).read_bytes())
         for name in ("Comments.xml", "Tags.xml", "Users.xml")
     ]
-    posts = (ROOT / "tests/dump/Posts.xml").read_text().splitlines()
+    posts = (ROOT / "tests/dump/Posts.xml").read_text(encoding="utf-8").splitlines()
     dump.append(_file("Posts.xml", "\n".join([*posts[:40], "</posts>"])))
     return ground.post("/labs/arqmath-x/collection/load/", slug="mse", complete="on", dump=dump)
 

@@ -33,7 +33,7 @@ _ITEMS = {
     ItemKind.FORMULA_IDS: ("formulas", '["formula_id"]'),
     ItemKind.VISUAL_IDS: ("formulas", '["visual_id"].drop_nulls().unique(maintain_order=True)'),
 }
-_TOPICS = 'topics = json.loads(Path("task.json").read_text())["rules"]["topics"]'
+_TOPICS = 'topics = json.loads(Path("task.json").read_text(encoding="utf-8"))["rules"]["topics"]'
 _KIT = data_beside(__file__, "starter.toml")
 
 

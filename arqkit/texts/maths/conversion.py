@@ -32,7 +32,9 @@ def latexml_name() -> str | None:
     if perl is None:
         return None
     command = [perl, "-MLaTeXML", "-e", "print $LaTeXML::VERSION"]
-    process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 no input
+    process = subprocess.run(  # noqa: S603 no input
+        command, capture_output=True, encoding="utf-8", check=False, timeout=60
+    )
     version = process.stdout.strip()
     return f"latexml {version}" if process.returncode == 0 and version else None
 
@@ -51,7 +53,9 @@ def latexml(*, content: bool = False) -> Iterator[Callable[[str], str | None]]:
         )
     command = ["perl", str(SCRIPT), str(SECONDS), str(int(content))]
     pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet, text=True) as process:  # noqa: S603 no input
+    with subprocess.Popen(  # noqa: S603 no input
+        command, stdin=pipe, stdout=pipe, stderr=quiet, encoding="utf-8"
+    ) as process:
         try:
             yield lambda latex: _converted(process, latex)
         finally:

@@ -25,7 +25,7 @@ _FORMULA = '<h2>{}</h2><p class="formula">{}</p>'
 def turkle_files(pool: Pool) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield the template and the batch CSV of a pool, with a row for each instance, in chunks."""
     sheets = (settings.BASE_DIR / "static" / name for name in _SHEETS)
-    style = "\n".join(_FONTS.sub("", sheet.read_text()) for sheet in sheets)
+    style = "\n".join(_FONTS.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets)
     instruction = pool.task.protocol.instruction
     template = turkle_template(pool.label_scale, style=style, instruction=instruction)
     yield "template.html", [template.encode()]

@@ -137,7 +137,11 @@ def test_labels_take_as_long_as_in_the_papers(slug, answers, formulas):
 
 @pytest.mark.shared_data
 def test_judging_the_formulas_of_arqmath_3_took_120_hours_because_each_instance_is_judged():
-    lines = (SHARED_DATA / "arqmath-3" / "qrels.task2.instances.tsv").read_text().splitlines()
+    lines = (
+        (SHARED_DATA / "arqmath-3" / "qrels.task2.instances.tsv")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     topics = pl.DataFrame({"topic": ["all"], "items": [11_538], "labels": [len(lines)]})
     plan = Plan(topics, *[pl.DataFrame()] * 3)
     seconds = PROTOCOLS["arqmath-3"].tasks[TaskKind.FORMULAS].seconds

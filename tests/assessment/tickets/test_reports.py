@@ -204,10 +204,10 @@ def test_every_module_that_stores_labels_updates_their_tickets():
     """A meeting decides on a label that is a judgment, so it opens no ticket."""
     stores = re.compile(r"Judgment\.objects\.(create|bulk_create|.*\.update\(is_current=True)")
     storing = {
-        str(path.relative_to(ROOT)): path.read_text()
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
         for app in ("assessment", "evaluation", "desk")
         for path in (ROOT / app).rglob("*.py")
-        if "migrations" not in path.parts and stores.search(path.read_text())
+        if "migrations" not in path.parts and stores.search(path.read_text(encoding="utf-8"))
     }
     assert sorted(storing) == [
         "assessment/judging/services/importing.py",

@@ -126,14 +126,16 @@ def test_ir_measures_prints_the_leaderboard_from_archived_files(whole_lab, unpac
     board = released_board(released_leaderboard(task))
     folder = unpacked / "data" / task.slug
     qrels = list(ir_measures.read_trec_qrels(str(folder / "qrels.tsv")))
-    manifest = (folder / "runs" / "manifest.tsv").read_text().splitlines()
+    manifest = (folder / "runs" / "manifest.tsv").read_text(encoding="utf-8").splitlines()
     files = {cells[0]: cells[1] for cells in csv.reader(manifest, delimiter="\t")}
     names = [measure.name for measure in board.measures[:6]]
     measures = [ir_measures.parse_measure(name) for name in names]
 
     for row in board.rows:
         path = files[Run.objects.get(pk=row.run.key).identifier]
-        lines = csv.reader((folder / "runs" / path).read_text().splitlines(), delimiter="\t")
+        lines = csv.reader(
+            (folder / "runs" / path).read_text(encoding="utf-8").splitlines(), delimiter="\t"
+        )
         run = [ir_measures.ScoredDoc(line[0], line[1], float(line[3])) for line in lines]
         expected = ir_measures.calc_aggregate(measures, qrels, run)
         values = [row.run.values[name] for name in names]
@@ -169,13 +171,13 @@ def test_an_archive_cannot_name_a_file_outside_of_it(whole_lab, unpacked, db, tm
     own.write_text("a secret")
     tables = unpacked / "data" / "tables"
     uploads = tables / "submissions.upload.jsonl"
-    rows = [json.loads(line) for line in uploads.read_text().splitlines()]
+    rows = [json.loads(line) for line in uploads.read_text(encoding="utf-8").splitlines()]
     rows[0]["file"] = "../../../own.txt"
     uploads.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
     with pytest.raises(FileRefusedError, match="a path that leaves its folder"):
         TableReader(data=SourceFolder(tables.parent)).read()
-    assert own.read_text() == "a secret"
+    assert own.read_text(encoding="utf-8") == "a secret"
 
 
 def test_a_damaged_archive_is_refused_with_all_that_is_wrong(unpacked, db):
@@ -197,7 +199,7 @@ def test_an_archive_of_a_newer_version_or_of_a_lab_that_is_here_is_refused(unpac
     with pytest.raises(UserError, match="There is a lab 'demo' here already"):
         restore_lab(unpacked)
     tables = unpacked / "data" / "tables"
-    known = json.loads((tables / "columns.json").read_text())
+    known = json.loads((tables / "columns.json").read_text(encoding="utf-8"))
     known["core.lab"] |= {"motto": "Char"}
     (tables / "columns.json").write_text(json.dumps(known))
 

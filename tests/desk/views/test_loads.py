@@ -43,7 +43,7 @@ from tests.factories import UserFactory, make_lab
 from tests.paths import ROOT
 
 TASK = "/labs/arqmath-x/tasks/task1/"
-POSTS = (ROOT / "tests/dump" / "Posts.xml").read_text().count("<row ")
+POSTS = (ROOT / "tests/dump" / "Posts.xml").read_text(encoding="utf-8").count("<row ")
 OFFICIAL = "A.301\t0\t10\t3\r\nA.301\t0\t11\t0\r\nA.302\t0\t10\t2"
 COMPLETE = "A.301\t0\t10\t3\nA.301\t0\t12\t5\n"
 FILES = {"lab.toml": LAB, "topics.xml": TOPICS, "official.tsv": OFFICIAL, "complete.tsv": COMPLETE}

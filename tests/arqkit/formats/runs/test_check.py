@@ -282,7 +282,7 @@ def test_the_index_holds_every_row_in_the_one_order(rows):
 
 
 def topics(path: str) -> tuple[str, ...]:
-    return tuple(re.findall(r'<Topic number="([^"]+)"', (DATA / path).read_text()))
+    return tuple(re.findall(r'<Topic number="([^"]+)"', (DATA / path).read_text(encoding="utf-8")))
 
 
 def real_rules(path: Path) -> RunRules:
@@ -291,7 +291,7 @@ def real_rules(path: Path) -> RunRules:
     if "task2" in path.parts:
         items = ItemKind.VISUAL_IDS if "visual-ids" in path.name else ItemKind.FORMULA_IDS
         return RunRules(TaskKind.FORMULAS, topics("arqmath-1/topics.task2.xml"), items=items)
-    listed = (DATA / "ntcir-12-wfb/topics.concrete.txt").read_text().splitlines()
+    listed = (DATA / "ntcir-12-wfb/topics.concrete.txt").read_text(encoding="utf-8").splitlines()
     return RunRules(
         TaskKind.FORMULAS, tuple(line.split()[0] for line in listed), items=ItemKind.FORMULA_IDS
     )

@@ -31,7 +31,10 @@ def test_the_program_ranks_the_items_that_its_task_retrieves(tmp_path, rules, al
     made = run_alone(tmp_path, f"{BLOCK}import runpy; runpy.run_path('make_run.py')")
 
     assert made.stderr == ""
-    ranked = [line.split("\t")[2] for line in (tmp_path / "run.tsv").read_text().splitlines()]
+    ranked = [
+        line.split("\t")[2]
+        for line in (tmp_path / "run.tsv").read_text(encoding="utf-8").splitlines()
+    ]
     assert len(ranked) == lines
     assert set(ranked) <= set(allowed.split())
     assert arqkit(tmp_path, "check", "run.tsv", "--task", "pack.zip").returncode == 0

@@ -92,7 +92,7 @@ def test_of_arqmath_3_only_blanks_and_line_ends_around_latex_are_lost():
     again = write_topics(topics).decode()
 
     assert read_topics(again.encode(), path="again", formulas=True) == topics
-    theirs, ours = ("".join(text.split()) for text in (path.read_text(), again))
+    theirs, ours = ("".join(text.split()) for text in (path.read_text(encoding="utf-8"), again))
     assert theirs == ours
 
 

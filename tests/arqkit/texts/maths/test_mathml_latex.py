@@ -79,7 +79,9 @@ def test_absurd_depth_ends() -> None:
 
 @needs_data
 def test_the_trees_of_real_formulas_survive_both_ways() -> None:
-    with gzip.open(DATA / "collection/formulas.latex.tsv.gz", "rt", newline="") as lines:
+    with gzip.open(
+        DATA / "collection/formulas.latex.tsv.gz", "rt", encoding="utf-8", newline=""
+    ) as lines:
         latex = sorted({row[-1] for row in csv.reader(lines, delimiter="\t")})
     sample = random.Random(43).sample(latex, 500)
 

@@ -158,7 +158,7 @@ def test_a_formula_is_read_in_any_notation(typed: str, latex: str) -> None:
 
 @needs_data
 def test_each_case_of_the_shared_file_has_its_formula() -> None:
-    lines = (DATA.parent / "cases/typed-formulas.txt").read_text().splitlines()[1:]
+    lines = (DATA.parent / "cases/typed-formulas.txt").read_text(encoding="utf-8").splitlines()[1:]
 
     assert [line.split("\t")[0] for line in lines] == list(CASES)
 
@@ -189,7 +189,9 @@ def test_a_wildcard_leaves_its_name_where_it_cannot_be_read() -> None:
 @needs_data
 @pytest.mark.parametrize("marks", ["${}$", "$${}$$", r"\({}\)", r"\[{}\]"])
 def test_the_latex_of_the_collection_is_read_as_it_is_between_marks(marks: str) -> None:
-    with gzip.open(DATA / "collection/formulas.latex.tsv.gz", "rt", newline="") as lines:
+    with gzip.open(
+        DATA / "collection/formulas.latex.tsv.gz", "rt", encoding="utf-8", newline=""
+    ) as lines:
         latex = sorted({row[-1].strip() for row in csv.reader(lines, delimiter="\t")})
     odd = ("?", r"\(", r"\)", r"\[", r"\]")  # wildcards, and marks within a formula
     plain = [one for one in latex if one and not any(sign in one for sign in odd)]

@@ -62,7 +62,7 @@ def union_of_tops(folder: Path, depths: dict[str, int]) -> dict[str, set[str]]:
     union: dict[str, set[str]] = defaultdict(set)
     for name, depth in depths.items():
         ranked: dict[str, list[tuple[np.float32, str]]] = defaultdict(list)
-        with gzip.open(folder / name, "rt") as file:
+        with gzip.open(folder / name, "rt", encoding="utf-8") as file:
             for topic, _, post, _, score, _ in map(str.split, file):
                 ranked[topic].append((np.float32(score), post))
         for topic, rows in ranked.items():
