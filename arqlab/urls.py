@@ -2,7 +2,8 @@
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, reverse_lazy
+from django.views.generic import RedirectView
 
 from arqlab.core.admin import confirmed
 from arqlab.core.views import error_pages
@@ -11,6 +12,9 @@ from arqlab.web.pages import pages_in
 # One sign-in page, so that one limit counts all wrong passwords.
 admin.site.admin_view = confirmed(admin.site.admin_view)  # type: ignore[method-assign]
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+# One page for a password of one's own, which writes to its owner.
+own_password = RedirectView.as_view(url=reverse_lazy("account_change_password"))
+admin.site.password_change = own_password  # type: ignore[method-assign,assignment]
 urlpatterns = [
     path("", include("assessment.urls")),  # first, because judging requests are the most frequent
     path("", include((pages_in("desk"), "desk"))),
