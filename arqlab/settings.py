@@ -300,6 +300,7 @@ CELERY_BEAT_SCHEDULE = {
     "run-short-jobs": {"task": "arqlab.core.tasks.run_short_jobs", "schedule": 5.0},
     "run-quick-jobs": {"task": "arqlab.core.tasks.run_quick_jobs", "schedule": 5.0},
     "sweep-dead-jobs": {"task": "arqlab.core.tasks.sweep_dead_jobs", "schedule": 15.0},
+    "sweep-sessions": {"task": "arqlab.core.tasks.sweep_sessions", "schedule": 3600.0},
     "remind-teams": {"task": "submissions.tasks.remind_teams_of_deadlines", "schedule": 300.0},
     "remind-assessors": {"task": "assessment.judging.tasks.remind_of_deadlines", "schedule": 300.0},
     "send-mail": {"task": "arqlab.notices.tasks.send_mail", "schedule": 5.0},

@@ -7,6 +7,7 @@ from arqlab.core.models import Job
 from arqlab.core.services import jobs
 from arqlab.core.services.computing import KIND, compute_page
 from arqlab.core.services.health import record_heartbeat
+from arqlab.core.services.sessions import delete_ended_sessions
 from arqlab.web.jobs import JobLane, declare_job, lane_of_job
 
 LONGEST_JOB = 24 * 3600
@@ -46,6 +47,12 @@ def run_waiting_jobs() -> None:
 def sweep_dead_jobs() -> None:
     """Let the jobs of dead workers wait again. It waits for no job itself."""
     jobs.release_dead_jobs(at=timezone.now())
+
+
+@app.task
+def sweep_sessions() -> None:
+    """Delete the sessions that have ended."""
+    delete_ended_sessions()
 
 
 @app.task

@@ -10,6 +10,7 @@ from django.db import DatabaseError
 from django.test import Client
 from django.utils import timezone
 
+from arqlab.celery import app
 from arqlab.core.models import AuditEvent, User
 from arqlab.core.services.sessions import browser_name, sessions_of
 from arqlab.core.signedin import USED_AT, SessionStore
@@ -84,6 +85,20 @@ def test_a_session_is_ended_at_once(member):
     assert (is_in(here), is_in(there)) == (True, False)
     event = AuditEvent.objects.get(verb="person.end-session")
     assert (event.person, event.detail["browser"]) == (member, "Lynx")
+
+
+def test_the_schedule_deletes_ended_sessions_with_their_addresses(member, other_member):
+    here, there, visitor = sign_in(member), sign_in(other_member), Session(session_key="visitor")
+    visitor.expire_date = timezone.now() - timedelta(seconds=1)
+    visitor.save()
+    ended = Session.objects.filter(pk=there.cookies["sessionid"].value)
+    ended.update(expire_date=timezone.now() - timedelta(seconds=1))
+
+    app.tasks[app.conf.beat_schedule["sweep-sessions"]["task"]]()
+
+    assert [one.pk for one in Session.objects.all()] == [here.cookies["sessionid"].value]
+    assert [one.user for one in UserSession.objects.all()] == [member]
+    assert is_in(here)
 
 
 def test_all_other_sessions_are_ended(member, other_member):

@@ -8,6 +8,7 @@ from allauth.core import context
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.sessions.models import Session
+from django.core.management import call_command
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -79,6 +80,12 @@ def end_other_sessions(*, user: User) -> int:
     if others:
         record_event("person.end-sessions", user, user, sessions=len(others))
     return len(others)
+
+
+def delete_ended_sessions() -> None:
+    """Delete the sessions that have ended, and from where and by which browser they were used."""
+    call_command("clearsessions")
+    UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
 
 
 def idle_limit() -> timedelta:
