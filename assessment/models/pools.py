@@ -65,6 +65,13 @@ class QrelSet(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
 
+    visual_version: int | None = None
+    """The version of the visual ids by which runs with formula ids are compared with these qrels.
+
+    It is None, for the newest one, except where the record of a release names another one. 0 means
+    the ids in the formula index.
+    """
+
     class Meta:
         ordering = ["task", "version"]
         constraints = [

@@ -65,16 +65,42 @@ def formulas_scan(lab: Lab) -> pl.LazyFrame | None:
     return _joined(*names) if names else None
 
 
-def visual_ids(lab: Lab) -> pl.DataFrame | None:
-    """Return formula_id and visual_id of formulas with a visual id, or None without formulas."""
+def visual_ids(lab: Lab, version: int | None = None) -> pl.DataFrame | None:
+    """Return formula_id and visual_id of formulas with a visual id, or None without formulas.
+
+    They are those of a version, also of formulas that the index lost since, or those used now.
+    """
+    if version is not None:
+        name = visual_ids_file(lab, version)
+        return _visual_ids(name) if name else None
     formulas = formulas_frame(lab)
     return None if formulas is None else formulas.select("formula_id", "visual_id").drop_nulls()
 
 
-def visual_ids_among(lab: Lab, formula_ids: pl.Series) -> pl.DataFrame | None:
+def visual_ids_among(
+    lab: Lab, formula_ids: pl.Series, version: int | None = None
+) -> pl.DataFrame | None:
     """Return `visual_ids` for a few formulas without caching the columns of all formulas."""
+    if version is not None:
+        name = visual_ids_file(lab, version)
+        wanted = pl.col("formula_id").is_in(formula_ids.unique().implode())
+        return _identified(name).filter(wanted).collect() if name else None
     formulas = formulas_with(lab, "formula_id", formula_ids)
     return None if formulas is None else formulas.select("formula_id", "visual_id").drop_nulls()
+
+
+def visual_ids_file(lab: Lab, version: int) -> str:
+    """Return the name of the file with a version of the lab's visual ids, or "" without one.
+
+    Version 0 are the ids in the formula index, which are used before there is a version.
+    """
+    collection = collection_of(lab)
+    if collection is None:
+        return ""
+    if not version:
+        return str(collection.formulas_index.name or "")
+    versions = collection.visual_maps.filter(version=version)
+    return str(versions.values_list("mapping", flat=True).first() or "")
 
 
 def formulas_with(lab: Lab, column: str, values: pl.Series) -> pl.DataFrame | None:
@@ -147,6 +173,18 @@ def _posts(name: str) -> pl.DataFrame:
 @lru_cache(maxsize=CACHED_FRAMES)
 def _formulas(name: str, mapping: str) -> pl.DataFrame:
     return _joined(name, mapping).collect()
+
+
+@lru_cache(maxsize=1)
+def _visual_ids(name: str) -> pl.DataFrame:
+    return _identified(name).collect()
+
+
+def _identified(name: str) -> pl.LazyFrame:
+    """Return a lazy scan of the formulas with a visual id in a mapping or formula index."""
+    rows = scan_columns(name)
+    column = GIVEN if GIVEN in rows.collect_schema() else "visual_id"
+    return rows.select("formula_id", visual_id=column).drop_nulls()
 
 
 def _joined(name: str, mapping: str, wanted: pl.Expr = EVERY) -> pl.LazyFrame:

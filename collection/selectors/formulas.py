@@ -126,15 +126,18 @@ def instances_of(collection: Collection, version: VisualMap, visual_ids: list[st
 
 
 def formulas_shown(
-    collection: Collection, ids: Iterable[str], *, are_visual: bool
+    collection: Collection, ids: Iterable[str], *, are_visual: bool, version: int | None = None
 ) -> dict[str, FormulaShown]:
-    """Return formula instances by their ids, or the first instances of visual ids."""
-    version = newest_forms(collection) if are_visual else None
-    if not collection.formulas_index or (are_visual and version is None):
+    """Return formula instances by their ids, or the first instances of visual ids.
+
+    The visual ids are those of a version, or of the newest one.
+    """
+    forms = _forms_of(collection, version) if are_visual else None
+    if not collection.formulas_index or (are_visual and forms is None):
         return {}
     names = {item_id: item_id for item_id in ids}
-    if version:
-        names = _values_by(version.forms, "visual_id", names, "first_formula_id")
+    if forms:
+        names = _values_by(forms.forms, "visual_id", names, "first_formula_id")
     wanted = pl.Series(list(set(names.values())), dtype=pl.String)
     index = scan_columns(collection.formulas_index)
     index = index.filter(pl.col("formula_id").is_in(wanted.implode()))
@@ -190,6 +193,12 @@ def thread_questions(collection: Collection, thread_ids: set[str]) -> dict[str, 
         post.thread_id: post
         for post in questions.only("post_id", "thread_id", "title", "clean_title", "rules", "score")
     }
+
+
+def _forms_of(collection: Collection, version: int | None) -> VisualMap | None:
+    if version is None:
+        return newest_forms(collection)
+    return collection.visual_maps.filter(version=version).first()
 
 
 def newest_forms(collection: Collection) -> VisualMap | None:

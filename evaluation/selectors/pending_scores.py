@@ -14,6 +14,7 @@ from arqlab.core.faults import due
 from arqlab.core.models import Task
 from assessment.models import QrelSet
 from collection.models import Collection, VisualMap
+from collection.selectors.collections import visual_ids_file
 from evaluation.models import Scoring, ScoringFault
 from evaluation.selectors.references import references_key, text_measures
 from submissions.models import Run
@@ -185,6 +186,8 @@ def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, s
 
 def formulas_index_of(qrel_set: QrelSet) -> str:
     """Return the name of the file that maps formula ids to visual ids for these qrels, or ""."""
+    if qrel_set.visual_version is not None:
+        return visual_ids_file(qrel_set.task.lab, qrel_set.visual_version)
     # Nothing is found if an organizer has just deleted the version.
     names = QrelSet.objects.filter(pk=qrel_set.pk).values_list(FORMULAS_INDEX, flat=True)
     return str(names.first() or "")

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Max
 from django.db.models.fields.json import KeyTransform
 
 from arqkit.leaderboard import BoardRun
@@ -17,8 +17,8 @@ from arqkit.standings import FLAGS, OUT_OF_COMPETITION, STANDINGS, WITHDRAWN, St
 from arqkit.topics import natural_key
 from arqlab.core.models import Task, Topic
 from assessment.models import Pool, QrelSet
+from collection.models import VisualMap
 from evaluation.models import RUN_FACTS, Leaderboard, ReleasedRun, TopicScore
-from evaluation.selectors.pending_scores import formulas_index_of
 from submissions.models import Run, standings_of
 
 RULES = ("max_characters", "order", "pooling_order", "tokenizer", "answered_only")
@@ -39,11 +39,13 @@ def run_facts(run: Run, standings: Collection[Standing]) -> dict[str, Any]:
 def task_record(qrel_set: QrelSet) -> dict[str, Any]:
     """Return the names, rules, topics and pools of a task, as a release of its qrels stores them.
 
+    The version of the visual ids is stored, because no version is ever taken away or changed.
     Pools are stored as their number in each task of the lab, because no pool is ever taken away
     that others follow.
     """
     task, protocol = qrel_set.task, qrel_set.task.protocol
     pools = Pool.official.filter(task__lab=task.lab_id).order_by()
+    versions = VisualMap.objects.filter(collection__labs=task.lab_id)
     return {
         "lab": task.lab.name,
         "task": task.name,
@@ -58,12 +60,15 @@ def task_record(qrel_set: QrelSet) -> dict[str, Any]:
             for topic in task.topics.order_by("position").defer("body", "body_html")
         },
         "pools": dict(pools.values_list("task__slug").annotate(Count("pk"))),
-        "formulas_index": formulas_index_of(qrel_set),
+        "visual_ids": versions.aggregate(newest=Max("version"))["newest"] or 0,
     }
 
 
 def recorded_qrels(leaderboard: Leaderboard) -> QrelSet:
-    """Return the qrels of a version, whose task has the names and rules of the release."""
+    """Return the qrels of a version, whose task has the names and rules of the release.
+
+    Runs are compared with them by the visual ids of the release.
+    """
     qrel_set, record = copy(leaderboard.qrel_set), leaderboard.record
     if record:
         task = copy(leaderboard.task)
@@ -71,7 +76,7 @@ def recorded_qrels(leaderboard: Leaderboard) -> QrelSet:
         task.lab = copy(task.lab)
         task.lab.name, task.lab.protocol = record["lab"], record["protocol"]
         task.name, task.overrides = record["task"], record["overrides"]
-        qrel_set.task = task
+        qrel_set.task, qrel_set.visual_version = task, record.get("visual_ids")
     return qrel_set
 
 

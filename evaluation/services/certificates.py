@@ -186,7 +186,8 @@ def _certificate(
     teams = {str(run.pk): run.team.name for top in certification.tops for run in top.runs}
     teams |= {key: team for key, (team, _) in certification.names.items()}
     brought = contributions_of(qrel_set.task, certification.tops).with_columns(item="doc_id")
-    mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
+    is_visual = qrel_set.items == ItemKind.VISUAL_IDS
+    mapping = visual_ids(qrel_set.task.lab, qrel_set.visual_version) if is_visual else None
     if mapping is not None:
         brought = as_formulas(brought, mapping)
     needs = brought.group_by("topic", "item", "run").agg(pl.col("needs").min())

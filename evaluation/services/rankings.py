@@ -45,15 +45,17 @@ class ItemText(NamedTuple):
 
 
 def item_texts(
-    rows: pl.DataFrame, *, items: ItemKind, lab: Lab, closed: Set[str]
+    rows: pl.DataFrame, *, items: ItemKind, qrel_set: QrelSet, closed: Set[str]
 ) -> list[ItemText]:
     """Return the texts of rows with the columns source and, for Task 3, answer.
 
-    `items` is the type of the ids in source. Nothing of the threads in `closed` is shown.
+    `items` is the type of the ids in source, which runs have that are compared with the qrels.
+    Nothing of the threads in `closed` is shown.
     """
+    lab = qrel_set.task.lab
     corrections = corrections_of(lab)
     if items in _FORMULAS:
-        return _formulas(rows["source"], items, lab, closed, corrections)
+        return _formulas(rows["source"], items, qrel_set, closed, corrections)
     if items is ItemKind.ANSWERS:
         answers = rows["answer"] if "answer" in rows.columns else [""] * rows.height
         return [ItemText(_snippet(plain_html(answer or "", prefix=""))) for answer in answers]
@@ -81,11 +83,16 @@ def _parts(html: str) -> tuple[Part, ...]:
 
 
 def _formulas(
-    ids: pl.Series, items: ItemKind, lab: Lab, closed: Set[str], corrections: Corrections
+    ids: pl.Series, items: ItemKind, qrel_set: QrelSet, closed: Set[str], corrections: Corrections
 ) -> list[ItemText]:
+    lab, version = qrel_set.task.lab, qrel_set.visual_version
     collection = collection_of(lab)
     are_visual = items is ItemKind.VISUAL_IDS
-    known = formulas_shown(collection, ids, are_visual=are_visual) if collection else {}
+    known = (
+        formulas_shown(collection, ids, are_visual=are_visual, version=version)
+        if collection
+        else {}
+    )
     return [_formula(known.get(formula_id), lab, closed, corrections) for formula_id in ids]
 
 
@@ -147,5 +154,6 @@ def _ranking(run: Run, qrel_set: QrelSet, query_id: str, judged: pl.DataFrame) -
     index = scan.filter(pl.col("topic") == query_id).with_columns(source="item").collect()
     mapping = None
     if qrel_set.items == ItemKind.VISUAL_IDS != run_items(run, qrel_set.task):
-        mapping = visual_ids_among(qrel_set.task.lab, index["item"])
+        lab, version = qrel_set.task.lab, qrel_set.visual_version
+        mapping = visual_ids_among(lab, index["item"], version)
     return comparable_items(index, run, qrel_set=qrel_set, judged=judged, mapping=mapping)

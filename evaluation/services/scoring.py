@@ -250,7 +250,7 @@ def comparable_indexes(
     With `scores`, the items have their rank and score.
     """
     is_visual = qrel_set.items == ItemKind.VISUAL_IDS
-    mapping = visual_ids(qrel_set.task.lab) if is_visual else None
+    mapping = visual_ids(qrel_set.task.lab, qrel_set.visual_version) if is_visual else None
     columns = ("topic", "item", *(("rank", "score") if scores or is_visual else ()))
 
     def read(run: Run) -> pl.DataFrame:

@@ -147,14 +147,14 @@ def item_reader(
     It takes the items and the type of their ids (source). Each item gets its label, its text unless
     the user may not see the thread, and for organizers the address of its judgments.
     """
-    lab, task, scale = sight.task.lab, sight.task, visible.qrel_set.label_scale
-    collection = collection_of(lab)
+    task, qrel_set = sight.task, visible.qrel_set
+    scale, collection = qrel_set.label_scale, collection_of(task.lab)
     closed = closed_threads(request.user, collection) if collection else frozenset()
 
     def read(items: pl.DataFrame, kind: ItemKind) -> tuple[Page[int], list[dict[str, Any]]]:
         page = Paginator(range(items.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
         part = items.slice(max(page.start_index() - 1, 0), len(page.object_list))
-        texts = item_texts(part, items=kind, lab=lab, closed=closed)
+        texts = item_texts(part, items=kind, qrel_set=qrel_set, closed=closed)
         judged = judged_ids(task, query_id, part["item"]) if sight.organizes else ()
         urls = {one: task_url("assessment:item-judgments", task, query_id, one) for one in judged}
         rows = [

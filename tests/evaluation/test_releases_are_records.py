@@ -24,7 +24,7 @@ from assessment.qrels.services.versions import choose_current_qrels
 from desk.services.archive_tables import LEFT_OUT
 from desk.services.exports import task_exports
 from desk.services.lab_archives import archive_lab, restore_lab
-from evaluation.models import Erratum, Leaderboard, ReleasedRun
+from evaluation.models import Erratum, Leaderboard, ReleasedRun, RunScore
 from evaluation.selectors.boards import released_board, released_leaderboard
 from evaluation.services.certificates import certification_of
 from evaluation.services.errata import store_records
@@ -34,6 +34,7 @@ from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.changing import correct_run, metadata_of, move_run, withdraw_run
 from tests.assessment.factories import judge, make_pool
+from tests.collection.factories import FORMULAS, load_small
 from tests.desk.services.test_lab_archives import destroy
 from tests.evaluation.factories import make_qrels, make_run
 from tests.factories import Scene, make_lab
@@ -67,6 +68,8 @@ LIVE = {
 """The addresses of the evaluation that are not about a released version, and why."""
 FORMATS = ("", *(f"format={name}" for name in FILE_ENDINGS), "format=zip")
 PARTS = {"certificate-detail": ("teams", "runs", "depths")}
+ALSO = {"leaderboard", "correlation-matrix"}
+"""The addresses that add measures to those of a version."""
 TASK_SINCE, LAB_SINCE = "Another task", "Another lab"
 RENAMED = {TASK_SINCE: "Answer retrieval", LAB_SINCE: "The lab arqmath-x"}
 FILES = ("scores.tsv", "qrels.tsv")
@@ -96,6 +99,27 @@ def released(kept_db: None, tmp_path_factory) -> Released:
     }
     score_waiting(at=NOW)
     qrels = QrelSet.objects.get(task=scene.task, name="v1")
+    release_leaderboard(qrel_set=qrels, by=scene.organizer, at=NOW)
+    return Released(scene, runs)
+
+
+@pytest.fixture(scope="module")
+def with_formulas(kept_db: None, tmp_path_factory) -> Released:
+    """Return a task whose runs have formula ids, and whose qrels have visual ids."""
+    scene = make_lab("formulas")
+    load_small(scene.lab, tmp_path_factory.mktemp("formulas"))
+    scene.task.kind, scene.task.trec_items = Task.Kind.FORMULAS, Task.Items.VISUAL_IDS
+    scene.task.save()
+    report = {"items": "formula-ids", "order": "score"}
+    runs = {
+        tag: make_run(scene.other_team, scene.task, lists, tag=tag, report=report)
+        for tag, lists in (
+            ("same", {"A.1": ["7", "8"], "A.2": ["8", "9"]}),
+            ("other", {"A.1": ["8", "9"], "A.2": ["9", "8"]}),
+        )
+    }
+    qrels = make_qrels(scene.task, {"A.1": {"70": 3}, "A.2": {"71": 3}}, items="visual-ids")
+    score_waiting(at=NOW)
     release_leaderboard(qrel_set=qrels, by=scene.organizer, at=NOW)
     return Released(scene, runs)
 
@@ -184,16 +208,37 @@ def test_every_address_of_a_released_version_stays_as_it_was(released, db):
     before = {role: dict(answers(released, role)) for role in ("visitor", "organizer")}
     change_everything(released)
     certification_of(QrelSet.objects.get(task=released.scene.task, version=1), computes=True)
-    after = {role: dict(answers(released, role)) for role in before}
 
     assert len(before["visitor"]) > 60
-    changed = {
-        (role, url): (content, after[role].get(url))
-        for role, known in before.items()
-        for url, content in known.items()
-        if content != after[role].get(url)
-    }
-    assert list(changed) == []
+    assert changed(released, before) == []
+
+
+def test_a_version_keeps_the_visual_ids_of_the_release(with_formulas, db, tmp_path):
+    task = with_formulas.scene.task
+    qrels = QrelSet.objects.get(task=task)
+    certification_of(qrels, computes=True)
+    before = {role: dict(answers(with_formulas, role)) for role in ("visitor", "organizer")}
+    # The formulas 7 and 9 get the id 99, and 8 gets that of theirs.
+    given = FORMULAS.replace("\t70\t", "\t99\t").replace("answer\t\t", "answer\t70\t")
+    load_small(with_formulas.scene.lab, tmp_path, formulas=given)
+    score_waiting(at=LATER)
+    computed_values.clear()
+    certification_of(qrels, computes=True)
+
+    assert changed(with_formulas, before) == []
+    [live] = RunScore.objects.filter(run=with_formulas.runs["same"], measure="RR(rel=2)")
+    assert live.value == 0.25
+
+
+def changed(released: Released, before: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the roles and addresses that answer otherwise than before."""
+    return [
+        (role, url)
+        for role, contents in before.items()
+        for after in [dict(answers(released, role))]
+        for url, content in contents.items()
+        if content != after.get(url)
+    ]
 
 
 def answers(released: Released, role: str) -> Iterator[tuple[str, Any]]:
@@ -215,6 +260,7 @@ def addresses(released: Released) -> Iterator[str]:
             for run in released.runs.values() if "run-" in name else [released.runs["same"]]:
                 path = address(name, scene, run.pk)
                 parts = [f"&part={part}" for part in PARTS.get(short, ())]
+                parts += ["", "&also=P@1"] if short in ALSO else []
                 yield from (f"{path}?{form}{part}" for form in FORMATS for part in parts or [""])
     for file in FILES:
         yield reverse("desk:task-download", args=[scene.lab.slug, scene.task.slug, file])
