@@ -135,6 +135,7 @@ def import_judgments(
             update_tickets(
                 [judgment for judgment in judgments if judgment.is_current],
                 scale=scale,
+                in_round=False,
                 answer="A label that was judged elsewhere was imported since.",
                 at=at,
             )

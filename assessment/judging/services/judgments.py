@@ -131,6 +131,7 @@ def _submit(
     update_tickets(
         rows.values(),
         scale=item.scale,
+        in_round=item.stack.pool is not None,
         seen={rows[label.key].pk: Seen(label.shown, browser) for label in fresh},
         answer="The assessor has judged it since.",
         at=at,

@@ -72,6 +72,7 @@ def decide_late_labels(
             update_tickets(
                 [late.judgment for late in judgments],
                 scale=pool.label_scale,
+                in_round=pool.round_id is not None,
                 answer="A late label was kept since.",
                 at=at,
             )

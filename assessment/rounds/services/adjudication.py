@@ -26,6 +26,7 @@ from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.adjudication import third_assessors
 from assessment.rounds.selectors.rounds import CopiedInstance, CopiedItem
 from assessment.rounds.services.rounds import RoundPlan, add_items, announce_round, make_round
+from assessment.tickets.services.reports import DECIDED, reopen_tickets, update_tickets
 from collection.selectors.threads import posts_of
 
 
@@ -77,7 +78,8 @@ def decide_label(
 ) -> Judgment:
     """Record the label that a meeting decided for an official instance. It counts from now on.
 
-    An earlier decision is superseded, and a waiting third opinion is no longer asked for. Raise
+    An earlier decision is superseded, a waiting third opinion is no longer asked for, and open
+    tickets about the item are closed. Raise
     `UserError` for a label that is not a judgment (`bad-label`), without a reason (`empty`), and if
     somebody else decided in the meantime (`changed`).
     """
@@ -98,6 +100,8 @@ def decide_label(
         supersedes=before,
         judged_at=at,
     )
+    scale = task_scale(task)
+    update_tickets([decided], scale=scale, in_round=True, answer=DECIDED, at=at)
     _hand_over(copy.item, by, done_at=at)
     label = {"label": ruling.label, "before": before and before.label, "reason": reason}
     _record("adjudication.decide", task, instance, by, **label)
@@ -110,11 +114,12 @@ def withdraw_decision(
 ) -> None:
     """Withdraw the decision about an official instance, or the request for a third opinion.
 
-    The official label counts again. Raise `UserError` if somebody else decided in the meantime
-    (`changed`).
+    The official label counts again, and its ticket waits again. Raise `UserError` if somebody else
+    decided in the meantime (`changed`).
     """
     [copy] = _copies(task, [instance], owner=by, at=at)
     before = _superseded(copy, seen)
+    reopen_tickets(copy)
     _hand_over(copy.item, by, done_at=at)
     _record("adjudication.withdraw", task, instance, by, label=before and before.label)
 
