@@ -182,7 +182,7 @@ class Board:
 
     `ceilings` has the best possible mean by the measure's name; `topics` is the number of topics in
     the qrels. `release` is the caller's number for the released version that the board shows, or
-    None for a board of the current scores.
+    None for a board of the current scores. `printed` is the number of measures that papers print.
     """
 
     task: str
@@ -192,6 +192,16 @@ class Board:
     ceilings: Mapping[str, float] = field(default_factory=dict)
     rows: tuple[BoardRow, ...] = ()
     release: int | None = None
+    printed: int = MAIN_MEASURES
+
+    @property
+    def main_measures(self) -> tuple[Measure, ...]:
+        """Return the measures that papers print, in order, and that pages show at first.
+
+        These are the first ones that rate runs, or the first ones if none does.
+        """
+        ratings = [measure for measure in self.measures if measure.is_rating]
+        return tuple((ratings or self.measures)[: self.printed])
 
     def row_of(self, key: int) -> BoardRow:
         """Return the row of a run that is on the board."""
@@ -202,12 +212,6 @@ def with_runs(board: Board, runs: Iterable[BoardRun]) -> Board:
     """Return the leaderboard of runs in the order of the papers, with the best values marked."""
     ordered = papers_order(list(runs), board.measures)
     return replace(board, rows=_rows(ordered, board.measures, groups=True))
-
-
-def main_measures(measures: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Return the measures that a leaderboard shows at first: the first three that rate runs."""
-    ratings = [measure for measure in measures if measure.is_rating]
-    return tuple((ratings or measures)[:MAIN_MEASURES])
 
 
 def part_of_board(board: Board, measures: Collection[Measure], runs: Collection[int]) -> Board:

@@ -125,6 +125,11 @@ def info_fields(kind: TaskKind) -> Mapping[str, tuple[str, ...]]:
     return _FORMULA_FIELDS if kind is TaskKind.FORMULAS else _QUESTION_FIELDS
 
 
+def level_field(kind: TaskKind) -> str:
+    """Return the field that says how hard the topics of a kind of task are (000 §4.1, 003 §6)."""
+    return "complexity" if kind is TaskKind.FORMULAS else "difficulty"
+
+
 def normalized_value(field: str, text: str) -> str:
     """Return a value in canonical form: lower case, single spaces, synonyms replaced."""
     value = " ".join(text.lower().split())

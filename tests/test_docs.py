@@ -8,7 +8,7 @@ import pytest
 import yaml
 from django.core.management import get_commands, load_command_class
 
-from arqkit.protocols.presets import OVERRIDABLE
+from arqkit.protocols.overrides import OVERRIDABLE
 from tests.paths import ROOT
 
 SETTINGS = (ROOT / "docs/settings.md").read_text(encoding="utf-8")

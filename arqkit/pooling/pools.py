@@ -283,6 +283,7 @@ def _by_threads(candidates: pl.DataFrame, seed: int) -> pl.DataFrame:
     return answers.with_columns(turn=turn).sort(*key, "is_rest", "turn", "answer")
 
 
+_ONLY_INSTANCE = (pl.lit(1, pl.Int32).alias("instance"), pl.lit(1, pl.UInt32).alias("candidates"))
 POOL_COLUMNS = ("topic", "position", "kind", "item", "doc_id", "post_id")
 
 
@@ -323,11 +324,13 @@ def in_random_order(items: pl.DataFrame, *, seed: int) -> pl.DataFrame:
 def make_pool(
     sources: PoolSources, protocol: PoolProtocol, *, kind: ItemKind, seed: int
 ) -> pl.DataFrame:
-    """Return the pool: topic, position, kind, item, doc_id, post_id, instance; one row per label.
+    """Return the pool, one row per label: topic, position, kind, item, doc_id, post_id, instance,
+    candidates.
 
     Rows are sorted by topic, position and instance. `kind` is the kind of the runs' items as
     assessors see them: posts or visual ids. An instance pooled without a visual id is a formula of
-    its own. Instances of an item are counted from 1.
+    its own. Instances of an item are counted from 1; `candidates` is the number of its instances
+    that were pooled, of which the protocol's `instances` are judged.
     """
     rows = gather_for(protocol, sources)
     pooled = without_earlier(pooled_rows(rows, protocol, sources), sources.earlier)
@@ -336,8 +339,10 @@ def make_pool(
         ranked = choose_instances(
             candidates, policy=protocol.instance_policy, limit=protocol.instances, seed=seed
         ).rename({"position": "instance"})
+        counts = candidates.group_by("topic", "item").agg(candidates=pl.len())
+        ranked = ranked.join(counts, on=["topic", "item"], maintain_order="left")
     else:
-        ranked = one_post_each(pooled).with_columns(instance=pl.lit(1, pl.Int32))
+        ranked = one_post_each(pooled).with_columns(_ONLY_INSTANCE)
     parts = [_as_labels(ranked, kind)]
     for items, item_kind in (
         (sources.answers, ItemKind.POSTS),
@@ -350,7 +355,7 @@ def make_pool(
     )
     places = in_random_order(labels.select("topic", "item").unique(), seed=seed)
     labels = labels.join(places, on=["topic", "item"])
-    return in_pool_order(labels.select(*POOL_COLUMNS, "instance"))
+    return in_pool_order(labels.select(*POOL_COLUMNS, "instance", "candidates"))
 
 
 def gather_for(protocol: PoolProtocol, sources: PoolSources) -> pl.DataFrame:
@@ -437,15 +442,14 @@ def without_earlier(rows: pl.DataFrame, earlier: pl.DataFrame | None) -> pl.Data
 def _single(items: pl.DataFrame) -> pl.DataFrame:
     """Return items that are judged as a whole, each as its own only instance."""
     rows = items.select("topic", "item", doc_id="item", post=pl.lit(None, pl.String)).unique()
-    return rows.with_columns(instance=pl.lit(1, pl.Int32))
+    return rows.with_columns(_ONLY_INSTANCE)
 
 
 def _as_labels(rows: pl.DataFrame, kind: ItemKind) -> pl.DataFrame:
     is_whole = kind in (ItemKind.POSTS, ItemKind.DOCUMENTS)
     post = pl.col("doc_id" if is_whole else "post")
-    return rows.select(
-        "topic", "item", "doc_id", "instance", post_id=post.fill_null(""), kind=pl.lit(kind.value)
-    )
+    columns = ("topic", "item", "doc_id", "instance", "candidates")
+    return rows.select(*columns, post_id=post.fill_null(""), kind=pl.lit(kind.value))
 
 
 def in_pool_order(pool: pl.DataFrame) -> pl.DataFrame:

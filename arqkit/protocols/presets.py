@@ -5,24 +5,13 @@ override. Measures are in ir_measures notation, main measure first, without `rel
 task's `relevant_from`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
 from arqkit.labels import LabelScale
-from arqkit.measures.names import parse_measures
-from arqkit.protocols.scales import (
-    ARQMATH,
-    NTCIR,
-    NTCIR_GRADES,
-    SCALES,
-    TREC_BINARY,
-    grades_of,
-    read_scale,
-)
+from arqkit.protocols.scales import ARQMATH, NTCIR, NTCIR_GRADES, TREC_BINARY
 from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
 
@@ -38,15 +27,32 @@ PRIMES = ("nDCG(judged_only=True)@1000", "AP(judged_only=True)", "P(judged_only=
 _SECONDARY = ("nDCG@1000", "AP", "P@10", "Bpref", "Judged@10", "RR", "P@5", "P@15", "P@20")
 """Further measures, with unjudged items kept in the ranking as in trec_eval."""
 
-_OF_2020 = (*PRIMES, "P@10", *(name for name in _SECONDARY if name != "P@10"))
-"""ARQMath-1 reported P@10, with unjudged items (000 table A1), which stands beside P'@10."""
+_OF_2020 = (*PRIMES[:2], "P@10", PRIMES[2], *(name for name in _SECONDARY if name != "P@10"))
+"""ARQMath-1 printed P@10, with unjudged items (000 tables A1 and A2), and not P'@10."""
+
+_ANSWER_DEFINITIONS = (
+    "Sufficient to answer the complete question on its own",
+    "Provides some path towards the solution. This path might come from clarifying the question, "
+    "or identifying steps towards a solution",
+    "Provides information that could be useful for finding or interpreting an answer, or "
+    "interpreting the question",
+    "Provides no information pertinent to the question or its answers. A post that restates the "
+    "question without providing any new information is considered non-relevant",
+)
+"""What the labels of ARQMath mean for answers (000 Table 4, 004 Table 2)."""
+_FORMULA_DEFINITIONS = (
+    "Just as good as finding an exact match to the query formula would be",
+    "Useful but not as good as the original formula would be",
+    "There is some chance of finding something useful",
+    "Not expected to be useful",
+)
+"""What the labels of ARQMath mean for formulas (000 Table 4, 004 Table 2)."""
 
 
 _FORMULA_INSTRUCTION = (
     "Select the relevance of the highlighted formula within each post to the query formula."
 )
 _DOCUMENT_INSTRUCTION = "Select the relevance of the document to the topic."
-LONGEST_INSTRUCTION = 300
 _OF_2016 = ("P@5", "P@10", "P@15", "P@20", "AP", "Bpref", "Judged@10")
 """NTCIR-12 reported precision at four depths (003 §4)."""
 
@@ -119,6 +125,8 @@ class TaskProtocol:
     - order: score items in the order of scores or of submitted ranks.
     - pooling_order: pool the top by score or by submitted rank.
     - instruction: the line above what assessors judge (000 figure 6).
+    - definitions: what each judgment means, the highest first; empty if nobody wrote it down.
+    - printed: how many of the measures, from the first, the overview paper prints.
     - tokenizer: the tokens of answers for lexical overlap: words, or those of the server's model.
     - seconds: the seconds that a label takes, until this lab has its own timings: those of
       ARQMath-3 (004 §4.4 and §5.4), also for documents. A formula takes a label per instance.
@@ -138,6 +146,8 @@ class TaskProtocol:
     tokenizer: TokenizerName = "words"
     seconds: float = _ANSWER_SECONDS
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
+    printed: int = 3
+    definitions: tuple[str, ...] = ()
     items: ItemKind = ItemKind.POSTS
     trec_only: bool = False
     """Whether ranked lists are in TREC's format only, and not in ARQMath's as well."""
@@ -182,7 +192,11 @@ def _formulas(
         extra_depth=extra_depth,
     )
     return TaskProtocol(
-        instruction=_FORMULA_INSTRUCTION, seconds=seconds, items=ItemKind.FORMULA_IDS, pool=pool
+        instruction=_FORMULA_INSTRUCTION,
+        seconds=seconds,
+        items=ItemKind.FORMULA_IDS,
+        definitions=_FORMULA_DEFINITIONS,
+        pool=pool,
     )
 
 
@@ -191,6 +205,7 @@ def _ntcir(
     *,
     limit: int,
     measures: tuple[str, ...],
+    printed: int,
     later_measures: tuple[str, ...] = (),
 ) -> Mapping[TaskKind, TaskProtocol]:
     """Return the rules of the NTCIR tasks: retrieval of formulas, and of documents or paragraphs.
@@ -214,6 +229,7 @@ def _ntcir(
         instruction=_FORMULA_INSTRUCTION,
         seconds=_FORMULA_SECONDS,
         measures=later_measures + measures,
+        printed=len(later_measures) + printed,
         items=ItemKind.FORMULA_IDS,
         trec_only=True,
         pool=pool,
@@ -222,6 +238,7 @@ def _ntcir(
         formulas,
         items=ItemKind.DOCUMENTS,
         measures=measures,
+        printed=printed,
         instruction=_DOCUMENT_INSTRUCTION,
         seconds=_ANSWER_SECONDS,
         pool=replace(pool, shows_formulas_alone=False),
@@ -232,6 +249,7 @@ def _ntcir(
 _GENERATED_ANSWERS = TaskProtocol(
     limit=1,
     measures=("AR", "P@1", "LO"),
+    definitions=_ANSWER_DEFINITIONS,
     items=ItemKind.ANSWERS,
     answered_only=True,
     pool=PoolProtocol(primary=1, alternate=1),
@@ -255,6 +273,7 @@ _ALL = (
             # The seconds are those of ARQMath-1 (000 §4.4 and §5.4).
             TaskKind.ANSWERS: TaskProtocol(
                 measures=_OF_2020,
+                definitions=_ANSWER_DEFINITIONS,
                 seconds=63.1,
                 pool=PoolProtocol(primary=50, alternate=20, manual=50, extra_threads=True),
             ),
@@ -267,7 +286,10 @@ _ALL = (
         "arqmath-2",
         "ARQMath-2 (2021)",
         {
-            TaskKind.ANSWERS: TaskProtocol(pool=PoolProtocol(primary=45, alternate=15, manual=45)),
+            TaskKind.ANSWERS: TaskProtocol(
+                definitions=_ANSWER_DEFINITIONS,
+                pool=PoolProtocol(primary=45, alternate=15, manual=45),
+            ),
             TaskKind.FORMULAS: _formulas(20, 10, policy="reciprocal-rank"),
         },
     ),
@@ -278,9 +300,10 @@ _ALL = (
             # Two of five baselines were pooled as primary runs; manual runs were pooled as
             # primary or alternate runs (004 §4.4).
             TaskKind.ANSWERS: TaskProtocol(
+                definitions=_ANSWER_DEFINITIONS,
                 pool=PoolProtocol(
                     primary=45, alternate=20, baselines="marked", includes_generated_answers=True
-                )
+                ),
             ),
             TaskKind.FORMULAS: _formulas(25, 15, policy="reciprocal-rank"),
             TaskKind.GENERATED_ANSWERS: _GENERATED_ANSWERS,
@@ -295,6 +318,7 @@ _ALL = (
             PoolProtocol(method="rank-by-rank", size=100, shows_formulas_alone=True),
             limit=100,
             measures=("AP", "P@5", "P@10", "SetP", "Judged@10"),
+            printed=4,
         ),
     ),
     Protocol("ntcir-11", "NTCIR-11 Math-2, known item (2014)", {TaskKind.FORMULAS: _KNOWN_ITEM}),
@@ -307,6 +331,7 @@ _ALL = (
             PoolProtocol(primary=20, alternate=20),
             limit=1000,
             measures=_OF_2016,
+            printed=4,
             later_measures=("nDCG(judged_only=True)@1000",),
         ),
     ),
@@ -317,7 +342,7 @@ _ALL = (
         # and measured like the task above (003 §3, §4).
         {
             TaskKind.FORMULAS: _ntcir(
-                PoolProtocol(primary=20, alternate=20), limit=1000, measures=_OF_2016
+                PoolProtocol(primary=20, alternate=20), limit=1000, measures=_OF_2016, printed=4
             )[TaskKind.FORMULAS]
         },
     ),
@@ -325,132 +350,3 @@ _ALL = (
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType({protocol.slug: protocol for protocol in _ALL})
 """The presets by slug, as named in a lab file."""
-
-
-class OverrideRefusedError(ValueError):
-    """Invalid overrides: {field: (what was found, what was expected, what to do)}."""
-
-    def __init__(self, refused: Mapping[str, tuple[str, str, str]]) -> None:
-        super().__init__(
-            " ".join(
-                f"Found {actual}; expected {expected}. {todo}"
-                for actual, expected, todo in refused.values()
-            )
-        )
-        self.refused = dict(refused)
-
-
-def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> TaskProtocol:
-    """Return the protocol with some fields replaced, as written in a lab file or form.
-
-    A scale given by name sets its lowest relevant label too, unless that is replaced as well. Only
-    a scale of sums, given by name, is judged by two assessors.
-
-    Raises OverrideRefusedError with every unknown field and every invalid value.
-    """
-    refused: dict[str, tuple[str, str, str]] = {}
-    preset = overrides.get("labels")
-    read: dict[str, object] = {}
-    if isinstance(preset, str) and preset in SCALES:
-        read["relevant_from"] = SCALES[preset].relevant_from
-    if preset is not None:
-        read["grades"] = grades_of(preset)
-    for name, value in overrides.items():
-        try:
-            read[name] = _READERS[name](value)
-        except KeyError:
-            near = get_close_matches(name, _READERS, n=1)
-            refused[name] = (
-                f"the field {name}",
-                f"one of {', '.join(_READERS)}",
-                (f"Did you mean {near[0]}?" if near else "Remove it."),
-            )
-        except ValueError as error:
-            refused[name] = (f"{name} = {value!r:.200}", str(error), "Correct the value.")
-    if refused:
-        raise OverrideRefusedError(refused)
-    changed = replace(protocol, **read)  # type: ignore[arg-type]  # each reader returns its type
-    try:
-        # AP(rel=3) and AP are the same measure if labels are relevant from 3.
-        parse_measures(changed.measures, relevant_from=changed.relevant_from)
-    except ValueError as error:
-        actual = f"measures = {list(changed.measures)!r:.200}"
-        refusal = {"measures": (actual, str(error), "Correct the value.")}
-        raise OverrideRefusedError(refusal) from error
-    return changed
-
-
-MOST = 1_000_000_000
-"""The highest number of a rule, which every database and measure can hold."""
-
-
-def whole_number(value: object, *, least: int = 1) -> int:
-    """Read a whole number of at least `least`; raise ValueError with the expected value."""
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
-        raise ValueError(f"a whole number of at least {least} and at most {MOST:,}")
-    return value
-
-
-def truth(value: object) -> bool:
-    """Read true or false; raise ValueError with the expected value."""
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
-def item_kind(value: object) -> ItemKind:
-    """Read the kind of items; raise ValueError with the expected value."""
-    return ItemKind(one_of(*(kind.value for kind in ItemKind))(value))
-
-
-def one_of(*choices: str) -> Callable[[object], str]:
-    """Return a reader of one of these texts; it raises ValueError with the expected ones."""
-
-    def read(value: object) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise ValueError("one of " + ", ".join(choices))
-        return value
-
-    return read
-
-
-def _measures(value: object) -> tuple[str, ...]:
-    if (
-        not isinstance(value, list | tuple)
-        or not value
-        or not all(isinstance(text, str) for text in value)
-    ):
-        raise ValueError(
-            'a list of measures, main measure first, such as ["nDCG(judged_only=True)@1000"]'
-        )
-    parse_measures(value)
-    return tuple(value)
-
-
-def _instruction(value: object) -> str:
-    """Read a line of text; raise ValueError with the expected value."""
-    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_INSTRUCTION:
-        raise ValueError(f"a line of at most {LONGEST_INSTRUCTION} characters")
-    return " ".join(value.split())
-
-
-_READERS: Mapping[str, Callable[[object], object]] = {
-    "limit": whole_number,
-    "max_characters": whole_number,
-    "quota": whole_number,
-    "scored_submissions": whole_number,
-    "labels": read_scale,
-    "relevant_from": whole_number,
-    "min_relevant": partial(whole_number, least=0),
-    "order": one_of("score", "rank"),
-    "pooling_order": one_of("score", "rank"),
-    "measures": _measures,
-    "instruction": _instruction,
-    "tokenizer": one_of("words", "model"),
-    "items": item_kind,
-    "trec_only": truth,
-    "answered_only": truth,
-}
-
-OVERRIDABLE = tuple(_READERS)
-"""The fields that may be overridden."""

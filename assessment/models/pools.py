@@ -308,6 +308,11 @@ class Pool(models.Model):
         VisualMap, models.PROTECT, null=True, blank=True, related_name="pools"
     )
     sha256 = models.CharField(max_length=64)
+    crowded_items = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Number of items with more pooled instances than are judged; empty if unknown.",
+    )
     frozen_at = models.DateTimeField()
     frozen_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     closed_at = models.DateTimeField(

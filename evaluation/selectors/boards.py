@@ -333,6 +333,7 @@ def released_board(leaderboard: Leaderboard) -> Board:
             measures,
             facts.ceilings,
             release=leaderboard.pk,
+            printed=qrel_set.task.protocol.printed,
         )
         scores = {int(run): values for run, values in leaderboard.scores.items()}
         return with_runs(
@@ -344,7 +345,7 @@ def released_board(leaderboard: Leaderboard) -> Board:
             ],
         )
 
-    key = key_of("released-board-1", *version, names, sorted(marks.items()))
+    key = key_of("released-board-2", *version, names, sorted(marks.items()))
     return cached_value(key, compute, work=1e-4 * len(leaderboard.scores))
 
 
@@ -355,9 +356,12 @@ def _kept_board(
     scores: Mapping[int, Mapping[str, float]],
 ) -> Board:
     """Return a board of the current scores from the cache."""
-    rules = str(qrel_set.task), qrel_set.name, qrel_set.sha256, qrel_set.relevant_from
+    rules = (
+        *(str(qrel_set.task), qrel_set.name, qrel_set.sha256, qrel_set.relevant_from),
+        qrel_set.task.protocol.printed,
+    )
     facts = list(runs.order_by("pk").values_list(*_RUN_FACTS))
-    key = key_of("board-1", rules, qrel_set.scale, measures, scores, facts)
+    key = key_of("board-2", rules, qrel_set.scale, measures, scores, facts)
 
     def compute() -> Board:
         read = runs.select_related("team").defer(*_LONG)
@@ -392,7 +396,14 @@ def board_of(
 ) -> Board:
     """Return a board of runs and their mean scores."""
     facts = qrels_facts(qrel_set, measures)
-    board = Board(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
+    board = Board(
+        str(qrel_set.task),
+        qrel_set.name,
+        facts.topics,
+        measures,
+        facts.ceilings,
+        printed=qrel_set.task.protocol.printed,
+    )
     return with_runs(board, [board_run(run, scores.get(run.pk, {})) for run in runs])
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from arqkit.comparison.correlation import Correlations, correlations
-from arqkit.leaderboard import MAIN_MEASURES, Board, BoardRun, with_runs
+from arqkit.leaderboard import Board, BoardRun, with_runs
 from arqkit.measures.names import (
     Measure,
     MeasureFailedError,
@@ -102,7 +102,7 @@ def system_progress(user: Visitor, task: Task, visible: VisibleBoard) -> SystemP
     task_boards = ((runs[0].task, _board(user, runs)) for runs in linked.values())
     boards = {other: board for other, board in task_boards if board}
     columns = [
-        ProgressTask(other_task, board.measures[:MAIN_MEASURES], board.topics)
+        ProgressTask(other_task, board.main_measures, board.topics)
         for other_task, board in [*boards.items(), (task, visible.board)]
     ]
     by_key = {row.run.key: row.run for board in boards.values() for row in board.rows} | own

@@ -10,12 +10,15 @@ from arqkit.formats.papers.figures import (
     TopicScores,
     kappa_figure,
     labels_figure,
+    levels_figure,
     scores_figure,
     topics_figure,
 )
 from arqkit.formats.papers.listings import (
     ListTable,
     certificate_table,
+    groups_table,
+    labels_table,
     submitted_runs,
     times_table,
     topic_listing,
@@ -31,9 +34,10 @@ from arqkit.formats.papers.tables import (
     measure_notes,
     question_note,
 )
-from arqkit.leaderboard import MAIN_MEASURES, Board, BoardRun, main_measures
+from arqkit.leaderboard import Board, BoardRun, family_of
 from arqkit.measures.names import Measure
-from arqkit.records import ItemKind
+from arqkit.records import ItemKind, TaskKind
+from arqkit.topics import info_fields, level_field
 from arqlab.core.caches import DAY, cached_value, computed_values
 from arqlab.core.models import Task, Visitor
 from arqlab.core.oddities import counted
@@ -52,7 +56,7 @@ from evaluation.selectors.boards import (
     topic_matrix,
     topic_rows,
 )
-from evaluation.selectors.records import recorded_qrels
+from evaluation.selectors.records import board_topics, recorded_qrels
 from evaluation.services.certificates import certification_of
 from evaluation.services.further_measures import (
     ProgressTask,
@@ -98,6 +102,7 @@ def paper_tables(user: Visitor, visible: VisibleBoard) -> list[KitTable]:
     known = [(str(run), run.times) for run in timed.select_related("team").order_by("pk")]
     times = times_table((name, facts) for name, facts in known if facts)
     tables = (
+        *_topic_tables(visible),
         submitted,
         times,
         *tables,
@@ -107,9 +112,26 @@ def paper_tables(user: Visitor, visible: VisibleBoard) -> list[KitTable]:
     return [table for table in tables if table]
 
 
+def _topic_tables(visible: VisibleBoard) -> tuple[ListTable | None, ListTable | None]:
+    """Return the topics of the qrels by their information, and the definitions of the labels."""
+    qrel_set = visible.qrel_set
+    task, kind = qrel_set.task, TaskKind(qrel_set.task.kind)
+    scale, definitions = qrel_set.label_scale, task.protocol.definitions
+    subject = f"{task.lab.name} {task.name}"
+    groups = groups_table(list(_facts(visible).values()), info_fields(kind), level_field(kind))
+    return groups, labels_table(subject, scale, definitions, qrel_set.relevant_from)
+
+
+def _facts(visible: VisibleBoard) -> dict[str, Mapping[str, str]]:
+    """Return the information of the topics of the qrels, as the board's version has it."""
+    topics = board_topics(visible.qrel_set.task, visible.board.release)
+    judged = (topic.topic for topic in version_topics(visible.qrel_set))
+    return {name: topics[name].facts for name in judged if name in topics}
+
+
 def topics_appendix(visible: VisibleBoard) -> ListTable:
     """Return the appendix: the topics with their labels, and the scores of the runs that count."""
-    qrel_set, main = visible.qrel_set, main_measures(visible.board.measures)[:1]
+    qrel_set, main = visible.qrel_set, visible.board.main_measures[:1]
     scores = {}
     for measure in main:
         rows = topic_rows(visible.board, run=0, qrel_set=qrel_set, measure=measure.name)
@@ -128,7 +150,7 @@ def _certificate(qrel_set: QrelSet) -> ListTable | None:
 def _results(visible: VisibleBoard) -> PaperTable:
     """Return the table of 000 (A1, A2)."""
     task, board = visible.qrel_set.task, visible.board
-    rows, measures = _with_lower(visible, _rows(task, board)), board.measures[:MAIN_MEASURES]
+    rows, measures = _with_tests(visible, _rows(task, board)), board.main_measures
     title = f"{task.name} results, averaged over {counted(board.topics, 'topic')}"
     if visible.qrel_set.items == ItemKind.VISUAL_IDS:
         title += " and computed over deduplicated ranked lists of visually distinct formulae"
@@ -138,7 +160,7 @@ def _results(visible: VisibleBoard) -> PaperTable:
 
 def _by_lab(user: Visitor, visible: VisibleBoard) -> PaperTable:
     """Return the table of 004 (3, 4): systems on the topics of each lab, those of this one last."""
-    task, measures = visible.qrel_set.task, visible.board.measures[:MAIN_MEASURES]
+    task, measures = visible.qrel_set.task, visible.board.main_measures
     progress = system_progress(user, task, visible)
     columns: list[ScoreColumn] = []
     values: Values = defaultdict(dict)
@@ -157,7 +179,7 @@ def _by_lab(user: Visitor, visible: VisibleBoard) -> PaperTable:
             values[key].update(known)
             if cell.run and cell.run.is_trained:
                 trained[key].update(known)
-    rows = _with_lower(visible, _rows(task, visible.board, values, trained))
+    rows = _with_tests(visible, _rows(task, visible.board, values, trained))
     return _with_letters(
         "results-by-lab",
         f"{task.lab.name} {task.name} results",
@@ -192,7 +214,7 @@ def _generated(visible: VisibleBoard) -> PaperTable:
             notes[key] = question_note(question, answer)
             for run, share in column.values.items():
                 values[run][key] = share
-    rows = _with_lower(visible, _rows(task, board, values))
+    rows = _with_tests(visible, _rows(task, board, values))
     title = f"{task.lab.name} {task.name} results"
     return _with_letters("results", title, columns, rows, " ".join(notes.values()))
 
@@ -262,22 +284,21 @@ def _rows(
     )
 
 
-def _with_lower(visible: VisibleBoard, rows: Iterable[PaperRun]) -> tuple[PaperRun, ...]:
-    """Return runs with the measures in which they are significantly below the best run."""
-    measures = [measure for measure in visible.board.measures if measure.is_rating]
-    known = {
-        measure.name: certainties(visible.board, qrel_set=visible.qrel_set, measure=measure)
-        for measure in measures[:MAIN_MEASURES]
-    }
+def _with_tests(visible: VisibleBoard, rows: Iterable[PaperRun]) -> tuple[PaperRun, ...]:
+    """Return runs with the main measures in which they are significantly below the best run, and
+    those in which they are not.
+    """
+    board = visible.board
+    lower: dict[int, set[str]] = defaultdict(set)
+    close: dict[int, set[str]] = defaultdict(set)
+    for measure in filter(lambda measure: measure.is_rating, board.main_measures):
+        tested = certainties(board, qrel_set=visible.qrel_set, measure=measure)
+        for run in family_of((row.run for row in board.rows), measure.name)[1:]:
+            if run.key in tested:
+                side = lower if tested[run.key].is_lower else close
+                side[run.key].add(measure.name)
     return tuple(
-        replace(
-            row,
-            lower=frozenset(
-                name
-                for name, runs in known.items()
-                if row.run.key in runs and runs[row.run.key].is_lower
-            ),
-        )
+        replace(row, lower=frozenset(lower[row.run.key]), close=frozenset(close[row.run.key]))
         for row in rows
     )
 
@@ -416,11 +437,24 @@ def paper_figures(visible: VisibleBoard) -> tuple[PaperFigure, ...]:
             scores = TopicScores(main.heading, runs, matrix.topics, matrix.scores)
             figures += [scores_figure(scores), topics_figure(scores)]
     scale = qrel_set.label_scale
-    figures.append(labels_figure(version_topics(qrel_set), scale))
+    topics = version_topics(qrel_set)
+    figures.append(labels_figure(topics, scale))
+    if by_level := levels_figure(topics, scale, *_levels(visible)):
+        figures.append(by_level)
     if rounds := kappa_facts(qrel_set.task):
         threshold = binarization(scale, qrel_set.relevant_from)
         figures.append(kappa_figure(rounds, ways=len(scale.judgments), binarization=threshold))
     return tuple(figures)
+
+
+def _levels(visible: VisibleBoard) -> tuple[dict[str, str], str]:
+    """Return the level of each topic, the easiest topics first, and the name of the field."""
+    kind = TaskKind(visible.qrel_set.task.kind)
+    field = level_field(kind)
+    levels = {name: facts[field] for name, facts in _facts(visible).items() if facts.get(field)}
+    usual = info_fields(kind)[field]
+    ordered = sorted(levels.items(), key=lambda item: (*usual, item[1]).index(item[1]))
+    return dict(ordered), field
 
 
 def figure_images(figure: PaperFigure) -> dict[str, bytes]:

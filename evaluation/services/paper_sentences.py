@@ -1,5 +1,6 @@
 """The sentences of a paper kit, and the facts about pools, judging and agreement behind them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from arqkit.formats.papers.sentences import (
@@ -15,8 +16,7 @@ from arqkit.formats.papers.sentences import (
 )
 from arqkit.formats.papers.tables import PAPER_WORDS, binarization
 from arqkit.judgments.qrels import LabelledTopics
-from arqkit.leaderboard import MAIN_MEASURES
-from arqkit.protocols.presets import PoolProtocol
+from arqkit.protocols.presets import PoolProtocol, RunKind
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Task
 from assessment.models import Pool, QrelSet
@@ -51,21 +51,42 @@ def pooling_facts(task: Task) -> PoolFacts:
         topics=len(topics),
         items=sum(size.items for size in sizes),
         labels=sum(size.labels for size in sizes),
-        depths=_depths(pools[0], {row["kind"] for row in runs}),
+        depths=_depths(pools[0]),
         deep=deep,
         shallow=shallow,
         supplements=len(pools) - 1,
+        crowded=_crowded(pools),
+        most=PoolProtocol(**pools[0].settings).instances,
     )
 
 
-def _depths(pool: Pool, kinds: Iterable[str]) -> dict[str, int]:
+_RUN_KINDS: Mapping[RunKind, str] = {
+    "primary": "primary run",
+    "manual": "manual run",
+    "baseline-primary": "baseline",
+    "alternate": "alternate run",
+    "baseline-alternate": "baseline",
+}
+"""What a paper calls the kinds of pooled runs, in its order (000 §4.4)."""
+
+
+def _depths(pool: Pool) -> dict[int, dict[str, int]]:
+    """Return how many runs of each kind a pool took, by their depth."""
     protocol = PoolProtocol(**pool.settings)
-    if protocol.method != "depth":
-        return {}
-    depths = {"primary": protocol.primary, "alternate": protocol.alternate}
-    if protocol.manual is not None:
-        depths["manual"] = protocol.manual
-    return {kind: depth for kind, depth in depths.items() if kind in set(kinds)}
+    depths: dict[int, dict[str, int]] = {}
+    if protocol.method == "depth":
+        runs = Counter(row["kind"] for row in pool.runs)
+        for kind, name in _RUN_KINDS.items():
+            if runs[kind]:
+                at_depth = depths.setdefault(protocol.depth_of(kind), {})
+                at_depth[name] = at_depth.get(name, 0) + runs[kind]
+    return depths
+
+
+def _crowded(pools: Iterable[Pool]) -> int | None:
+    """Return the number of items with more instances than are judged; None if a pool has none."""
+    counts = [pool.crowded_items for pool in pools]
+    return None if None in counts else sum(filter(None, counts))
 
 
 def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
@@ -140,6 +161,6 @@ def paper_sentences(visible: VisibleBoard) -> dict[str, str]:
             assessment_facts(qrel_set), item=words.many, labelled=words.label
         ),
         "agreement": "\n\n".join(filter(None, kappas)),
-        "results": results_sentences(board, board.measures[:MAIN_MEASURES]),
+        "results": results_sentences(board, board.main_measures),
     }
     return {name: text for name, text in texts.items() if text}

@@ -9,7 +9,7 @@ import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
 
 from arqkit.comparison.correlation import GroupPair, TopicGroup, topic_group, topic_groups
-from arqkit.leaderboard import BoardRun, main_measures
+from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind, TaskKind
 from arqkit.topics import heading, info_fields
@@ -75,7 +75,7 @@ def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
         (qrel_set, other), key=lambda version: list(SIDES).index(ItemKind(version.items))
     )
     measures, topics = [], 0
-    for measure in main_measures(board.measures):
+    for measure in board.main_measures:
         matrices = [
             topic_matrix(
                 board, runs=[run.key for run in runs], qrel_set=version, measure=measure.name

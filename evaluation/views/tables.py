@@ -16,7 +16,6 @@ from arqkit.leaderboard import (
     BoardRow,
     BoardRun,
     columns_in,
-    main_measures,
     part_of_board,
     sorted_board,
 )
@@ -61,7 +60,8 @@ class BoardPartForm(forms.Form):
     def shown_measures(self, further: int) -> list[Measure]:
         """Return the main or all measures, and the last ones (`further`), which were asked for."""
         stored = self.board.measures[: len(self.board.measures) - further]
-        chosen = stored if self.cleaned_data.get("measures") else main_measures(stored)
+        main = [measure for measure in self.board.main_measures if measure in stored]
+        chosen = stored if self.cleaned_data.get("measures") else main
         return [*chosen, *self.board.measures[len(stored) :]]
 
     def shown_runs(self) -> set[int]:
@@ -123,7 +123,7 @@ def board_lines(
     ends = {} if task_url else dict(zip(stored, link_ends(visible, sight, stored), strict=True))
     certain = {
         measure: certainties(board, qrel_set=visible.qrel_set, measure=measure)
-        for measure in main_measures(board.measures)
+        for measure in board.main_measures
     }
     if rows is None:
         rows = part.shown_board(board, further).rows

@@ -115,7 +115,7 @@ def test_the_numbers_are_printed_as_in_the_papers(kit):
 
 def test_a_lab_whose_systems_have_no_runs_elsewhere_has_no_table_by_lab(kit):
     assert [path for path in kit.texts if path.startswith("tables/") and path.endswith(".tex")] == [
-        f"tables/{name}.tex" for name in ("runs", "times", "results", "topics")
+        f"tables/{name}.tex" for name in ("labels", "runs", "times", "results", "topics")
     ]
 
 
@@ -207,7 +207,7 @@ def sentence(kit: SimpleNamespace, name: str) -> str:
 def test_the_sentences_have_the_numbers_of_pools_and_time(kit):
     assert sentence(kit, "runs").startswith("A total of four runs were received from two teams.")
     assert sentence(kit, "pools") == (
-        "Pools were created by taking the top 10 answers of each primary run. "
+        "Pools were created by taking the top 10 answers of one primary run and one baseline. "
         "The baseline base was pooled as a primary run. "
         "On average, the judgment pools contain 3.5 answers per topic."
     )

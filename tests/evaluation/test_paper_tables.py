@@ -122,8 +122,14 @@ def cells_of(latex: str, tag: str) -> list[str]:
 
 def test_each_task_has_the_tables_of_its_data(tables):
     assert list(tables) == [
-        *("runs", "results", "results-by-lab"),
-        *("third-runs", "third-results", "third-correlations", "third-first-answers"),
+        *("labels", "runs", "results", "results-by-lab"),
+        *(
+            "third-labels",
+            "third-runs",
+            "third-results",
+            "third-correlations",
+            "third-first-answers",
+        ),
     ]
 
 

@@ -30,18 +30,16 @@ from arqkit.formats.source_text import source_text
 from arqkit.formats.topics.files import read_topic_threads, read_topics, threads_of
 from arqkit.formats.topics.information import TopicInfo, read_topic_info
 from arqkit.labels import LabelScale
-from arqkit.protocols.presets import (
+from arqkit.protocols.overrides import (
     OVERRIDABLE,
-    PROTOCOLS,
     OverrideRefusedError,
-    Protocol,
-    TaskProtocol,
     item_kind,
     one_of,
     truth,
     whole_number,
     with_overrides,
 )
+from arqkit.protocols.presets import PROTOCOLS, Protocol, TaskProtocol
 from arqkit.protocols.scales import SCALES, is_relevant_possible, read_scale, scale_faults
 from arqkit.records import FileRefusedError, ItemKind, TaskKind, TopicRecord
 from arqkit.standings import PublishedRuns

@@ -17,7 +17,7 @@ from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
 from arqkit.formats.nested import toml_values
 from arqkit.formats.source_text import source_text
-from arqkit.protocols.presets import truth
+from arqkit.protocols.overrides import truth
 from arqkit.records import FileRefusedError, Problem
 
 _HEADER = re.compile(r"\s*\[(\[?)\s*([\w.\s\"-]+?)\s*\]")

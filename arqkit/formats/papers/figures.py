@@ -26,6 +26,7 @@ from arqkit.judgments.qrels import JudgedTopic
 from arqkit.labels import LabelScale
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
+from arqkit.topics import heading as heading_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 WIDTH, TALLEST = 6.3, 9.0  # inches: the text of an A4 page
 FONT = "DejaVu Sans"
+FEWEST_LEVELS = 2
 SMALLEST = 4.5  # points: the size of labels below which some are left out
 STYLE: dict[Any, Any] = {
     "font.family": FONT,
@@ -228,6 +230,55 @@ def labels_figure(topics: Sequence[JudgedTopic], scale: LabelScale) -> PaperFigu
     if reports := [latex_text(label.word) for label in labels if not label.is_judgment]:
         caption += f" Hatched: not a judgment ({', '.join(reports)})."
     return PaperFigure("labels", caption, table_text(table), draw, 2.8)
+
+
+def levels_figure(
+    topics: Sequence[JudgedTopic], scale: LabelScale, levels: Mapping[str, str], field: str
+) -> PaperFigure | None:
+    """Draw the mean number of items above the lowest label by level of the topics (003 Figure 2).
+
+    `levels` has the level of each topic, a value of the `field` such as complexity; the levels are
+    in its order. None unless there are two.
+    """
+    groups: dict[str, list[JudgedTopic]] = {}
+    counted = {topic.topic: topic for topic in topics}
+    for name, level in levels.items():
+        if name in counted:
+            groups.setdefault(level, []).append(counted[name])
+    if len(groups) < FEWEST_LEVELS:
+        return None
+    *labels, _ = sorted(scale.judgments, key=lambda label: -label.value)
+    means = np.array(
+        [
+            [sum(topic.labels[label.value] for topic in group) / len(group) for label in labels]
+            for group in groups.values()
+        ]
+    )
+    word = heading_of(field).lower()
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        places = np.arange(len(groups))
+        below = np.zeros(len(groups))
+        for place, (label, heights) in enumerate(zip(labels, means.T, strict=True)):
+            grey = str(round(0.8 * place / max(len(labels) - 1, 1), 2))
+            axes.bar(
+                places, heights, 0.6, below, color=grey, edgecolor="0.3", label=_shown(label.word)
+            )
+            below += heights
+        names = [f"{level} ({len(group)})" for level, group in groups.items()]
+        axes.set_xticks(places, [_shown(name) for name in names])
+        axes.set_xlabel(f"{word.capitalize()} (topics)")
+        axes.set_ylabel("Mean items by topic")
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(labels))
+
+    rows = [
+        [level, len(group), *line]
+        for (level, group), line in zip(groups.items(), means.tolist(), strict=True)
+    ]
+    table = [[word, "topics", *(label.word for label in labels)], *rows]
+    caption = f"Mean number of relevant items of a topic by {word} and label."
+    return PaperFigure("levels", caption, table_text(table), draw, 2.8)
 
 
 def kappa_figure(rounds: Sequence[KappaFacts], *, ways: int, binarization: str) -> PaperFigure:

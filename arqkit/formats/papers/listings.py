@@ -1,4 +1,4 @@
-"""Tables of a paper without scores of runs: submitted runs, topics, the certificate."""
+"""Tables of a paper without scores of runs: submitted runs, labels, topics, the certificate."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +12,10 @@ from arqkit.judgments.qrels import JudgedTopic, LabelledTopics
 from arqkit.labels import LabelScale
 from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate
+from arqkit.topics import heading as heading_of
 
 BASELINES = "Baselines"
+NOT_GIVEN = "not given"
 _SUBMITTED = [
     (is_manual, is_primary) for is_manual in (False, True) for is_primary in (True, False)
 ]
@@ -24,18 +26,22 @@ class ListTable:
     """A table: its file name, its caption in LaTeX, its headings and its rows of plain values.
 
     A heading is a pair: that over several columns, or an empty text, and the column's own. A row of
-    one value is a heading for those below it.
+    one value is a heading for those below it. `types` are the columns as LaTeX declares them, by
+    default one on the left and numbers on the right.
     """
 
     name: str
     caption: str
     headings: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[object]]
+    types: str = ""
 
     def latex(self) -> str:
         """Return the table as floats of LaTeX; a longer one is continued on the next page."""
-        starts = range(0, len(self.rows), LONGEST)
-        parts = [fitted(self._tabular(self.rows[place : place + LONGEST])) for place in starts]
+        pages = -(-len(self.rows) // LONGEST)
+        height = -(-len(self.rows) // max(pages, 1))
+        starts = range(0, len(self.rows), height or 1)
+        parts = [fitted(self._tabular(self.rows[place : place + height])) for place in starts]
         return floats(self.name, self.caption, parts)
 
     def tsv(self) -> str:
@@ -58,7 +64,7 @@ class ListTable:
         rules = "".join(rule for name, _, rule in over if name)
         above = (rf"\multicolumn{{{size}}}{{c}}{{{latex_text(name)}}}" for name, size, _ in over)
         return tabular(
-            f"l{'r' * (width - 1)}",
+            self.types or f"l{'r' * (width - 1)}",
             [
                 *([tex_row(above), rules] if rules else []),
                 tex_row(latex_text(heading) for _, heading in self.headings),
@@ -111,6 +117,67 @@ def submitted_runs(subject: str, tasks: Mapping[str, Sequence[PaperRun]]) -> Lis
 
 def _numbers(counts: Counter[tuple[bool, bool]]) -> list[int | None]:
     return [counts[kind] or None for kind in _SUBMITTED]
+
+
+def labels_table(
+    subject: str, scale: LabelScale, definitions: Sequence[str], relevant_from: int
+) -> ListTable | None:
+    """Return the judgments of a scale with what they mean, as in 000 (Table 4) and 004 (Table 2).
+
+    The lowest relevant one is named. None without `definitions`, which are in the scale's order.
+    """
+    if len(definitions) != len(scale.judgments):
+        return None
+    rows = [
+        [str(label.value), label.word, definition]
+        for label, definition in zip(scale.judgments, definitions, strict=True)
+    ]
+    caption = (
+        f"{latex_text(subject)}: labels and their definitions. Binary measures count labels from "
+        f"{relevant_from} up as relevant."
+    )
+    headings = [("", "Score"), ("", "Rating"), ("", "Definition")]
+    return ListTable("labels", caption, headings, rows, r"rlp{0.72\linewidth}")
+
+
+def groups_table(
+    topics: Sequence[Mapping[str, str]], fields: Mapping[str, Sequence[str]], level: str
+) -> ListTable | None:
+    """Return the numbers of topics by their information, each also by level, or None without any.
+
+    `topics` has the information of each topic (000 §4.1 counts it by category and by difficulty),
+    `fields` the usual values of each field, in order. `level` is the field of the columns.
+    """
+    values = {
+        field: list(dict.fromkeys([*usual, *sorted({topic.get(field, "") for topic in topics})]))
+        for field, usual in fields.items()
+        if usual and any(topic.get(field) for topic in topics)
+    }
+    if not values:
+        return None
+    levels = values.pop(level, [])
+    counts = Counter(
+        (field, topic.get(field, ""), topic.get(level, "")) for topic in topics for field in values
+    )
+    of_level = Counter(topic.get(level, "") for topic in topics)
+    levels = [value for value in levels if of_level[value]]
+
+    def row(name: str, numbers: Mapping[str, int]) -> list[object]:
+        return [name, sum(numbers.values()), *(numbers[value] or None for value in levels)]
+
+    rows: list[list[object]] = []
+    for field, names in values.items():
+        rows.append([heading_of(field)])
+        for name in names:
+            numbers = Counter({value: counts[field, name, value] for value in of_level})
+            if numbers.total():
+                rows.append(row(name or NOT_GIVEN, numbers))
+    rows += [["All topics"], row("Total", of_level)]
+    headings = [("", ""), ("", "Topics")]
+    headings += [(heading_of(level), value or NOT_GIVEN) for value in levels]
+    names = [heading_of(field).lower() for field in [*values, *([level] if levels else [])]]
+    by = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    return ListTable("groups", f"Number of topics by {latex_text(by)}.", headings, rows)
 
 
 def topic_listing(

@@ -22,17 +22,22 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 class PoolFacts:
     """The official pools of a task: their items by topic, and how deep the runs were pooled.
 
-    - depths: the depth by kind of run; empty unless runs were pooled to a depth.
+    - depths: how many runs of each kind, such as "primary run", were pooled to a depth, by the
+      depth; empty unless runs were pooled to a depth.
     - deep, shallow: the baselines pooled as primary and as alternate runs.
+    - crowded: the number of items with more pooled instances than `most`, of which `most` are
+      judged; None if it is unknown.
     """
 
     topics: int
     items: int
     labels: int
-    depths: Mapping[str, int]
+    depths: Mapping[int, Mapping[str, int]]
     deep: Sequence[str] = ()
     shallow: Sequence[str] = ()
     supplements: int = 0
+    crowded: int | None = None
+    most: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +131,17 @@ def pool_sentences(facts: PoolFacts, *, item: str) -> str:
     if not facts.items or not facts.topics:
         return ""
     parts = []
-    if facts.depths:
-        (kind, top), *others = facts.depths.items()
-        first = f"the top {top} {item} of each {kind} run"
-        tops = [first, *(f"the top {depth} of each {kind} run" for kind, depth in others)]
-        parts.append(_text("depths", tops=tops))
+    tops = [
+        _text(
+            "next-top" if place else "top",
+            depth=depth,
+            item=item,
+            runs=_and([f"{_Count(runs):{kind}}" for kind, runs in kinds.items()]),
+        )
+        for place, (depth, kinds) in enumerate(sorted(facts.depths.items(), reverse=True))
+    ]
+    if tops:
+        parts.append(_text("depths", tops=_and(tops)))
     for names, article, kind in ((facts.deep, "a", "primary"), (facts.shallow, "an", "alternate")):
         if names:
             sentence = "several-pooled" if names[1:] else "pooled"
@@ -138,6 +149,10 @@ def pool_sentences(facts: PoolFacts, *, item: str) -> str:
     parts.append(_text("pool-size", mean=facts.items / facts.topics, item=item))
     if facts.labels > facts.items:
         parts.append(_text("instances", labels=facts.labels))
+    if facts.crowded:
+        percent = 100 * facts.crowded / facts.items
+        counts = {"items": facts.items, "crowded": facts.crowded, "most": facts.most}
+        parts.append(_text("crowded", item=item, percent=percent, **counts))
     if facts.supplements:
         parts.append(_text("supplements", supplements=facts.supplements))
     return " ".join(parts)

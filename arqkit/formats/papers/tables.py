@@ -38,6 +38,8 @@ TRAINED = r"\ddagger"
 """The mark of a value on topics that the system was trained on."""
 LOWER = r"\triangledown"
 """The mark of a value significantly below that of the best run."""
+NOT_LOWER = r"\circ"
+"""The mark of a value that is not: a table has the mark that fewer values need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class PaperRun:
     - is_generative: whether its answers were generated (Task 3).
     - trained: the keys of the columns with topics that the system was trained on.
     - lower: the keys of the columns whose mean is significantly below that of the best run.
+    - close: the keys of the columns whose mean was compared with that of the best run, and is not.
     """
 
     run: BoardRun
@@ -74,6 +77,7 @@ class PaperRun:
     is_generative: bool = False
     trained: frozenset[str] = frozenset()
     lower: frozenset[str] = frozenset()
+    close: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -144,6 +148,7 @@ class PaperTable:
 
     def _groups(self) -> list[list[str]]:
         best = {column.key: _Best.of(self.rows, column) for column in self.columns}
+        sign = _sign_of_tests(self.rows)
         width = 2 + len(self._marks) + len(self.columns)
         groups = []
         for (_, name), rows in groupby(self.rows, key=lambda row: row.run.group):
@@ -151,7 +156,7 @@ class PaperTable:
             lines = [rf"\multicolumn{{{width}}}{{l}}{{{title}}} \\"]
             for run in rows:
                 texts = [run.name, self._data(run.run), *(mark(run) for _, mark in self._marks)]
-                texts += [best[column.key].text(run) for column in self.columns]
+                texts += [best[column.key].text(run, sign) for column in self.columns]
                 lines.append(tex_row(texts))
             groups.append(lines)
         return groups
@@ -205,11 +210,19 @@ def _primary(row: PaperRun) -> str:
     return _flagged(PRIMARY, row)
 
 
-def _parts(groups: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+def _parts(groups: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the lines of each page: as few pages as possible, and about the same on each."""
+    pages = len(list(_filled(groups, LONGEST)))
+    limits = (list(_filled(groups, limit)) for limit in range(1, LONGEST + 1))
+    return next(parts for parts in limits if len(parts) == pages)
+
+
+def _filled(groups: Sequence[Sequence[str]], limit: int) -> Iterator[list[str]]:
+    """Yield the lines of pages that take whole groups up to a limit, and longer ones in parts."""
     lines: list[str] = []
     height = 0
     for group in groups:
-        if lines and height + sum(map(_height, group)) > LONGEST:
+        if lines and height + sum(map(_height, group)) > limit:
             yield lines
             lines, height = [], 0
         if lines:
@@ -243,8 +256,11 @@ class _Best:
         baselines = [_rated(run, column) for run in counting if run.is_baseline]
         return cls(column, max(teams, default=None), max(baselines, default=None))
 
-    def text(self, row: PaperRun) -> str:
-        """Return the value of a run in LaTeX: bold if it is the best of all, in parentheses."""
+    def text(self, row: PaperRun, sign: str) -> str:
+        """Return the value of a run in LaTeX: bold if it is the best of all, in parentheses.
+
+        `sign` is the mark of the tests that the table has.
+        """
         run, key = row.run, self.column.key
         if key not in run.values:
             return "--"
@@ -256,8 +272,18 @@ class _Best:
                 text = rf"\textbf{{({text})}}" if rated >= rival else f"({text})"
             elif not run.is_baseline and rated == self.team:
                 text = rf"\textbf{{{text}}}"
-        marks = TRAINED * (key in row.trained) + LOWER * (key in row.lower)
+        marks = TRAINED * (key in row.trained) + sign * (key in _tested(row, sign))
         return text + (rf"\rlap{{$^{{{marks}}}$}}" if marks else "")
+
+
+def _tested(row: PaperRun, sign: str) -> frozenset[str]:
+    return row.lower if sign == LOWER else row.close
+
+
+def _sign_of_tests(rows: Sequence[PaperRun]) -> str:
+    """Return the mark of the tests against the best run that fewer values of the table need."""
+    lower, close = (sum(len(_tested(row, sign)) for row in rows) for sign in (LOWER, NOT_LOWER))
+    return LOWER if lower <= close or not close else NOT_LOWER
 
 
 def _rated(run: BoardRun, column: ScoreColumn) -> float:
@@ -354,10 +380,14 @@ def caption(
         parts.append(rf"$^\dagger$: run that was {' or '.join(sorted(struck))}.")
     if any(row.trained for row in rows):
         parts.append(rf"$^{TRAINED}$: the system was trained or tuned on these topics.")
+    sign = _sign_of_tests(rows)
     if any(row.lower for row in rows):
+        tests = rf"($p<{SIGNIFICANT}$, paired $t$ test over topics with Holm's correction)"
         parts.append(
-            rf"$^{LOWER}$: significantly below the best run ($p<{SIGNIFICANT}$, paired "
-            "$t$ test over topics with Holm's correction)."
+            rf"$^{LOWER}$: significantly below the best run {tests}."
+            if sign == LOWER
+            else rf"$^{NOT_LOWER}$: not significantly below the best run; all other values of "
+            f"runs that count are {tests}."
         )
     return " ".join(filter(None, parts))
 

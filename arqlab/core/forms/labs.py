@@ -7,7 +7,7 @@ from django import forms
 
 from arqkit.labels import LabelScale
 from arqkit.measures.names import MeasureRefusedError, parse_measures
-from arqkit.protocols.presets import LONGEST_INSTRUCTION, MOST, with_overrides
+from arqkit.protocols.overrides import LONGEST_INSTRUCTION, MOST, with_overrides
 from arqkit.protocols.scales import grades_of, is_relevant_possible, read_scale
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.forms.versions import VersionedForm

@@ -8,7 +8,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from arqkit.protocols.presets import PROTOCOLS, TaskProtocol, with_overrides
+from arqkit.protocols.overrides import with_overrides
+from arqkit.protocols.presets import PROTOCOLS, TaskProtocol
 from arqkit.records import ITEM_WORDS, TASK_WORDS, ItemKind, TaskKind, TaskWords, TopicRecord
 from arqkit.standings import PublishedRuns
 from arqkit.topics import QUERY_TEXTS, merged_info

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arqkit.labels import LabelScale
-from arqkit.protocols.presets import OverrideRefusedError, with_overrides
+from arqkit.protocols.overrides import OverrideRefusedError, with_overrides
 from arqlab.core.errors import ConfirmationError, UserError, user_error
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.oddities import past_deadlines

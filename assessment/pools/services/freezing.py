@@ -61,6 +61,13 @@ class ComputedPool:
         return self.labels.select("topic", "item").n_unique()
 
     @property
+    def crowded_items(self) -> int:
+        """Return the number of items with more pooled instances than are judged."""
+        most = self.sources.choice.protocol.instances
+        crowded = self.labels.filter(pl.col("candidates") > most)
+        return crowded.select("topic", "item").n_unique()
+
+    @property
     def label_count(self) -> int:
         """Return the number of labels required for the items."""
         return self.labels.height
@@ -170,6 +177,7 @@ def _freeze(
             left_out=_left_out(task, choice),
             visual_map=computed.sources.visual_map,
             sha256=computed.sha256,
+            crowded_items=computed.crowded_items,
             frozen_at=at,
             frozen_by=by,
         )

@@ -259,4 +259,5 @@ def test_known_threads_of_posts_are_used():
     ]
 
     assert all(pool["post_id"].to_list().count("p4") == 1 for pool in pools)
+    assert {number for pool in pools for number in pool["candidates"]} == {5}  # two are judged
     assert len({frozenset(pool["doc_id"]) for pool in pools}) == 4

@@ -215,7 +215,7 @@ def test_an_index_without_posts_can_be_pooled():
 
     pool = make_pool(PoolSources([bare]), FORMULAS, kind=ItemKind.VISUAL_IDS, seed=1)
 
-    assert pool.rows() == [("A.2", 1, "visual-ids", "1", "1", "", 1)]
+    assert pool.rows() == [("A.2", 1, "visual-ids", "1", "1", "", 1, 1)]
 
 
 def test_an_instance_has_the_post_that_most_runs_name():

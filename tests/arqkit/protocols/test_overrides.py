@@ -2,13 +2,13 @@
 
 import pytest
 
-from arqkit.protocols.presets import (
+from arqkit.protocols.overrides import (
     OVERRIDABLE,
     OverrideRefusedError,
-    TaskProtocol,
     whole_number,
     with_overrides,
 )
+from arqkit.protocols.presets import TaskProtocol
 from arqkit.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
 from arqkit.records import ItemKind
 

@@ -240,6 +240,20 @@ def test_formulas_are_pooled_with_the_instances_that_runs_brought(formula_task, 
     assert pool.visual_map == newest_map(formula_task.lab.collections.get())
 
 
+@pytest.mark.parametrize(("most", "crowded"), [(1, 1), (2, 0)])
+def test_formulas_with_more_instances_than_are_judged_are_counted(
+    formula_task, team, most, crowded
+):
+    make_run(team, formula_task, {"B.1": ["7", "8"]})
+    make_run(team, formula_task, {"B.1": ["9"]})
+
+    pool = freeze(
+        formula_task, replace(FORMULAS, protocol=replace(FORMULAS.protocol, instances=most))
+    )
+
+    assert pool.crowded_items == crowded
+
+
 def test_before_the_first_version_of_visual_ids_those_of_the_index_are_taken(formula_task, team):
     VisualMap.objects.all().delete()
     make_run(team, formula_task, {"B.1": ["7", "9", "8"]})
