@@ -143,6 +143,11 @@ class Leaderboard(models.Model):
         help_text="When record and entries were stored: at the release, or later for a version "
         "that was released before there were records.",
     )
+    topics_file = models.FileField(
+        upload_to="releases/%Y/%m/",
+        blank=True,
+        help_text="The topics at the time of release, in the XML of the labs.",
+    )
     kit = models.FileField(
         upload_to="kits/%Y/%m/",
         blank=True,
