@@ -385,6 +385,7 @@ OPENERS = {
     "assessment/judging/": "scripts and styles of the server",
     "assessment/management/commands/export_pool.py": "a folder that the operator names",
     "retrieval/": "indexes of the server",
+    "evaluation/selectors/records.py": "topics that the server kept",
     "evaluation/services/kept_kits.py": "a kit that the server kept",
     "desk/management/commands/build_demo.py": "data of the package",
     "desk/services/archive_tables.py": "tables that are written",

@@ -16,6 +16,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.html import strip_tags
 
 from arqkit.formats.archives.unpacking import SPARE
+from arqkit.formats.topics.files import write_topics
 from arqkit.topics import QUERY_TEXTS
 from arqlab.core.errors import user_error
 from arqlab.core.models import (
@@ -282,6 +283,11 @@ def listed_topics(task: Task) -> pl.DataFrame:
         for topic in task.topics.order_by("position").defer("body_html")
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+
+
+def topics_xml(task: Task) -> bytes:
+    """Return the topics of a task in their order, in the labs' XML."""
+    return write_topics(topic.record for topic in task.topics.order_by("position"))
 
 
 def info_values(topics: Iterable[Topic], name: str) -> list[str]:

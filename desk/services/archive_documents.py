@@ -1,7 +1,7 @@
 """The files of an archive that people and other programs read; a restore needs none of them."""
 
 import json
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -15,12 +15,14 @@ from arqlab.core.permissions import tasks_visible_to
 from assessment.guidelines.services.rendering import clean_guideline
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import mapping_parts, newest_map
-from desk.services.exports import lab_exports, official_table, task_exports
+from desk.services.exports import Export, lab_exports, official_table, task_exports, topic_info_csv
 from desk.services.interchange import ir_dataset_files
 from desk.services.run_files import run_files
 from desk.services.static_site import site_files
+from evaluation.models import Leaderboard, ReleasedRun
 from evaluation.permissions import score_access_of
 from evaluation.selectors.boards import released_board, released_leaderboard
+from evaluation.selectors.records import recorded_topic_info, recorded_topics, released_runs
 from evaluation.services.certificates import (
     Certification,
     certificate_frames,
@@ -38,6 +40,11 @@ CERTIFICATE = {
     "depths": "the rankings of the runs by shallower pools",
 }
 """What is in the files of a certificate."""
+RECORDED: Mapping[str, Callable[[Leaderboard], bytes]] = {
+    "topics.xml": recorded_topics,
+    "topic-info.csv": lambda leaderboard: topic_info_csv(recorded_topic_info(leaderboard)),
+}
+"""The files of a task that are published as they were at the release of its leaderboard."""
 REMARKS = {"comment", "reason", "marks", "active_ms"}
 """The columns of judgments that are not published."""
 
@@ -108,9 +115,7 @@ def _released(task: Task) -> Iterator[Document]:
         names |= PUBLISHED
     for export in task_exports(task, organizes=True):
         if export.name in names and not export.name.endswith(".zip"):
-            chunks = export.chunks(task)
-            if export.name == GUIDELINES:
-                chunks = [clean_guideline(b"".join(chunks).decode()).encode()]
+            chunks = _published(export, task, access.leaderboard)
             yield Document(f"{task.slug}/{export.name}", export.contents, chunks)
     if access.leaderboard:
         for name, content in ir_dataset_files(task):
@@ -123,8 +128,21 @@ def _released(task: Task) -> Iterator[Document]:
             certified = certification_of(qrel_set, computes=True)
             yield from _certificate(opened_certification(certified, access), task)
         rows = released_board(access.leaderboard).rows
-        keys = [row.run.key for row in rows if access.may_open(row.run)]
-        yield from _runs(task, pk__in=keys)
+        keys = {row.run.key for row in rows if access.may_open(row.run)}
+        released = [run for run in released_runs(access.leaderboard) if run.run_id in keys]
+        yield from _runs(task, released)
+
+
+def _published(
+    export: Export[Task], task: Task, leaderboard: Leaderboard | None
+) -> Iterable[bytes]:
+    """Return the content of a file as strangers get it."""
+    if leaderboard and export.name in RECORDED:
+        return [RECORDED[export.name](leaderboard)]
+    chunks = export.chunks(task)
+    if export.name == GUIDELINES:
+        return [clean_guideline(b"".join(chunks).decode()).encode()]
+    return chunks
 
 
 def _certificate(certified: Certification, task: Task) -> Iterator[Document]:
@@ -141,8 +159,8 @@ def _site(lab: Lab) -> Iterator[Document]:
         yield Document(f"site/{name}", contents, [content])
 
 
-def _runs(task: Task, **only: object) -> Iterator[Document]:
-    for name, content in run_files(task, **only):
+def _runs(task: Task, released: Sequence[ReleasedRun] | None = None) -> Iterator[Document]:
+    for name, content in run_files(task, released):
         contents = "The run files in this folder." if name == "manifest.tsv" else ""
         yield Document(f"{task.slug}/runs/{name}", contents, [content])
 

@@ -4,7 +4,7 @@ Teams and visitors get what is published; organizers can take the whole lab with
 """
 
 import json
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -17,12 +17,11 @@ from django.db.models import QuerySet
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.runs.packs import pack_chunks
 from arqkit.formats.tables import tsv_lines, zip_chunks
-from arqkit.formats.topics.files import write_topics
 from arqkit.formats.topics.information import write_topic_info
 from arqkit.standings import WITHDRAWN
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
 from arqlab.core.models.reading import rows_in_chunks
-from arqlab.core.selectors import pseudonym, teams_with_members
+from arqlab.core.selectors import pseudonym, teams_with_members, topics_xml
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.guidelines.selectors.versions import current_guideline, guideline_source
 from assessment.guidelines.services.versions import guidelines_json
@@ -282,13 +281,17 @@ def _qrels_exports(task: Task) -> tuple[Export[Task], ...]:
 
 
 def _topics(task: Task) -> Iterable[bytes]:
-    yield write_topics(topic.record for topic in task.topics.order_by("position"))
+    yield topics_xml(task)
 
 
 def _topic_info(task: Task) -> Iterable[bytes]:
-    facts = {topic.query_id: topic.facts for topic in task.topics.order_by("position")}
-    fields = dict.fromkeys(name for own in facts.values() for name in own)
-    yield write_topic_info(facts, fields)
+    topics = task.topics.order_by("position")
+    yield topic_info_csv({topic.query_id: topic.facts for topic in topics})
+
+
+def topic_info_csv(facts: Mapping[str, Mapping[str, str]]) -> bytes:
+    """Return information about topics as CSV, with all fields that any topic has."""
+    return write_topic_info(facts, dict.fromkeys(name for own in facts.values() for name in own))
 
 
 def _assignments(task: Task) -> Iterable[bytes]:

@@ -20,13 +20,13 @@ from arqkit.formats.nested import TOO_DEEP, is_too_deep
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.runs.writing import run_of_ranking
 from arqkit.formats.source_text import source_text
-from arqkit.formats.topics.files import write_topics
 from arqkit.records import FileProblems, FileRefusedError, Problem
 from arqlab.core.models import Task
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_frame, qrels_named
 from collection.selectors.collections import collection_of
 from evaluation.selectors.boards import released_leaderboard
+from evaluation.selectors.records import recorded_qrels, recorded_topics
 from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
 from submissions.services.run_metadata import TAG_LENGTH
@@ -221,7 +221,7 @@ def trec_runs(task: Task, qrels: QrelSet | None) -> Iterator[tuple[str, bytes]]:
 def trec_files(task: Task) -> Iterator[tuple[str, bytes]]:
     """Yield the runs of a task and its qrels, released or current, for the tools of TREC."""
     released = released_leaderboard(task)
-    qrels = released.qrel_set if released else qrels_named(task)
+    qrels = recorded_qrels(released) if released else qrels_named(task)
     yield from trec_runs(task, qrels)
     if qrels is not None:
         yield "qrels.tsv", write_qrels(qrels_frame(qrels))
@@ -235,7 +235,8 @@ def ir_dataset_files(task: Task) -> Iterator[tuple[str, bytes]]:
     released = released_leaderboard(task)
     if released is None:
         return
-    lab, collection = task.lab, collection_of(task.lab)
+    collection, task = collection_of(task.lab), recorded_qrels(released).task
+    lab = task.lab
     facts = {
         "id": str(task),
         "pretty_name": f"{lab.name}: {task.name}",
@@ -253,5 +254,5 @@ def ir_dataset_zip(task: Task) -> Iterator[tuple[str, bytes]]:
     """Yield the definition of a released task for ir_datasets with its topics and qrels."""
     yield from ir_dataset_files(task)
     if released := released_leaderboard(task):
-        yield "topics.xml", write_topics(topic.record for topic in task.topics.order_by("position"))
+        yield "topics.xml", recorded_topics(released)
         yield "qrels.tsv", write_qrels(qrels_frame(released.qrel_set))

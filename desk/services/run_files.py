@@ -31,6 +31,8 @@ from arqlab.core.oddities import counted
 from arqlab.core.selectors import team_key
 from arqlab.core.services.teams import create_team, lab_team
 from desk.services.interchange import metadata_name, take_ir_metadata, write_ir_metadata
+from evaluation.models import ReleasedRun
+from evaluation.selectors.records import as_released
 from submissions.models import Run
 from submissions.selectors import run_bytes
 from submissions.services.rules import Sender
@@ -127,15 +129,19 @@ RUN_COLUMNS: dict[str, RunColumn] = {
 _DESCRIBED = {one.name for one in fields(RunMetadata)}
 
 
-def run_files(task: Task, **only: object) -> Iterator[tuple[str, bytes]]:
+def run_files(
+    task: Task, released: Sequence[ReleasedRun] | None = None
+) -> Iterator[tuple[str, bytes]]:
     """Yield the path and the content of each submitted run, unpacked, after those of a manifest.
 
-    Beside each run are its details as ir_metadata.
-
-    `only` has lookups of the runs that are wanted.
+    Beside each run are its details as ir_metadata. Of a leaderboard, they are the `released` runs,
+    as it lists them.
     """
-    submitted = Run.objects.submitted().filter(task=task, **only).order_by("pk")
+    submitted = Run.objects.submitted().filter(task=task).order_by("pk")
     runs = list(submitted.select_related("team", "upload", "task__lab"))
+    if released is not None:
+        entries = {entry.run_id: entry for entry in released}
+        runs = [as_released(run, entries[run.pk]) for run in runs if run.pk in entries]
     paths = {run.pk: _path_in_archive(run, number) for number, run in enumerate(runs, 1)}
     columns = {name: column.of for name, column in RUN_COLUMNS.items()}
     columns["file"] = lambda run: paths[run.pk]

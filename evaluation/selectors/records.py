@@ -13,9 +13,10 @@ from django.db.models import Count, Max
 from django.db.models.fields.json import KeyTransform
 
 from arqkit.leaderboard import BoardRun
-from arqkit.standings import FLAGS, OUT_OF_COMPETITION, STANDINGS, WITHDRAWN, Standing
+from arqkit.standings import BASELINE, FLAGS, OUT_OF_COMPETITION, STANDINGS, WITHDRAWN, Standing
 from arqkit.topics import natural_key
 from arqlab.core.models import Task, Topic
+from arqlab.core.selectors import topics_xml
 from assessment.models import Pool, QrelSet
 from collection.models import VisualMap
 from evaluation.models import RUN_FACTS, Leaderboard, ReleasedRun, TopicScore
@@ -49,6 +50,7 @@ def task_record(qrel_set: QrelSet) -> dict[str, Any]:
     return {
         "lab": task.lab.name,
         "task": task.name,
+        "descriptions": {"lab": task.lab.description, "task": task.description},
         "protocol": task.lab.protocol,
         "overrides": {
             **task.overrides,
@@ -76,8 +78,42 @@ def recorded_qrels(leaderboard: Leaderboard) -> QrelSet:
         task.lab = copy(task.lab)
         task.lab.name, task.lab.protocol = record["lab"], record["protocol"]
         task.name, task.overrides = record["task"], record["overrides"]
+        if texts := record.get("descriptions"):
+            task.description, task.lab.description = texts["task"], texts["lab"]
         qrel_set.task, qrel_set.visual_version = task, record.get("visual_ids")
     return qrel_set
+
+
+def recorded_topics(leaderboard: Leaderboard) -> bytes:
+    """Return the topics of a version in the labs' XML; those of now if it recorded none."""
+    if not leaderboard.topics_file:
+        return topics_xml(leaderboard.task)
+    with leaderboard.topics_file.open() as file:
+        return bytes(file.read())
+
+
+def recorded_topic_info(leaderboard: Leaderboard) -> dict[str, dict[str, str]]:
+    """Return the information about the topics of a version by their ids, in the order of these."""
+    topics = leaderboard.record.get("topics", {})
+    return {query_id: topics[query_id]["info"] for query_id in sorted(topics, key=natural_key)}
+
+
+def as_released(run: Run, entry: ReleasedRun) -> Run:
+    """Return a run with what a version lists of it; it is never saved.
+
+    What teams may add at any time, such as the address of a paper, is as it is now.
+    """
+    listed, leaderboard = copy(run), entry.leaderboard
+    listed.task, listed.team = recorded_qrels(leaderboard).task, copy(run.team)
+    listed.team.name, listed.tag = entry.team, entry.tag
+    listed.data_used, listed.answer_ids = entry.data.lower(), entry.answer_ids
+    for flag in FLAGS:
+        setattr(listed, flag.field, flag.key in entry.flags)
+    listed.is_baseline = BASELINE.key in entry.standings
+    reasons = {row["run"]: row["reason"] for row in leaderboard.out_of_competition}
+    listed.out_of_competition = reasons.get(run.pk, "")
+    listed.withdrawn_at, listed.withdrawal_reason = None, ""  # no withdrawn run is released
+    return listed
 
 
 def board_topics(task: Task, release: int | None) -> dict[str, Topic]:

@@ -2,11 +2,12 @@
 
 from datetime import datetime
 
+from django.core.files.base import ContentFile
 from django.db import transaction
 
 from arqlab.core.models import Task, User
 from arqlab.core.oddities import task_url
-from arqlab.core.selectors import organizers_of
+from arqlab.core.selectors import organizers_of, topics_xml
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
@@ -19,8 +20,10 @@ from evaluation.selectors.records import drafted_runs, task_record
 def record_release(leaderboard: Leaderboard, *, at: datetime) -> None:
     """Store the record of a version, in the transaction of its release or later."""
     leaderboard.record, leaderboard.recorded_at = task_record(leaderboard.qrel_set), at
+    topics = ContentFile(topics_xml(leaderboard.task))
+    leaderboard.topics_file.save("topics.xml", topics, save=False)
     ReleasedRun.objects.bulk_create(drafted_runs(leaderboard), batch_size=200)
-    leaderboard.save(update_fields=["record", "recorded_at"])
+    leaderboard.save(update_fields=["record", "recorded_at", "topics_file"])
 
 
 def store_records(*, at: datetime, task: Task | None = None) -> int:

@@ -14,13 +14,15 @@ from lxml import html
 
 from arqkit.formats.tables import FILE_ENDINGS
 from arqlab.core.caches import computed_values
-from arqlab.core.models import Task
+from arqlab.core.models import Lab, Task
 from arqlab.core.services.labs import change_lab, change_task
 from arqlab.core.services.personal import delete_account
 from arqlab.core.services.teams import rename_team
 from arqlab.notices.models import Kind, Notice
+from assessment.assignments.services.planning import set_topics_aside
 from assessment.models import PoolInstance, QrelSet
 from assessment.qrels.services.versions import choose_current_qrels
+from desk.services.archive_documents import lab_documents
 from desk.services.archive_tables import LEFT_OUT
 from desk.services.exports import task_exports
 from desk.services.lab_archives import archive_lab, restore_lab
@@ -72,8 +74,13 @@ ALSO = {"leaderboard", "correlation-matrix"}
 """The addresses that add measures to those of a version."""
 TASK_SINCE, LAB_SINCE = "Another task", "Another lab"
 RENAMED = {TASK_SINCE: "Answer retrieval", LAB_SINCE: "The lab arqmath-x"}
-FILES = ("scores.tsv", "qrels.tsv")
+FILES = ("scores.tsv", "qrels.tsv", "ir-datasets.zip")
 """The files of a task that belong to its released leaderboard."""
+SINCE = {
+    "judgments.tsv": "has the judgments since",
+    "pool.json": "has the standings that the runs of the pool have now",
+}
+"""The files of a task in a published archive that are not of its released version, and why."""
 NO_RECORD = """
     //nav | //header | //form | //script | //section | //*[@class='erratum']
     | //h2[.='Releases'] | //h2[.='Releases']/following-sibling::div[1]
@@ -189,9 +196,10 @@ def change_everything(released: Released) -> None:
         by=by,
     )
     for topic in task.topics.all():
-        topic.title, topic.title_html = "Corrected", "Corrected"
-        topic.info_edits = {"difficulty": "medium"}
+        topic.title, topic.title_html, topic.body = "Corrected", "Corrected", "<p>Corrected</p>"
+        topic.info_edits, topic.tags = {"difficulty": "medium"}, ["corrected"]
         topic.save()
+    set_topics_aside(task=task, topics=task.topics.all(), at=LATER, by=by)
     judge(scene.assessor, PoolInstance.official.filter(item__topic__task=task).last(), 1)
     make_pool(task, reason="A late run.")
     make_run(scene.team, task, {"A.1": ["47114711", "10"], "A.2": ["12"]}, tag="best")
@@ -228,6 +236,29 @@ def test_a_version_keeps_the_visual_ids_of_the_release(with_formulas, db, tmp_pa
     assert changed(with_formulas, before) == []
     [live] = RunScore.objects.filter(run=with_formulas.runs["same"], measure="RR(rel=2)")
     assert live.value == 0.25
+
+
+def test_the_published_archive_has_the_files_of_the_release(released, db):
+    task = released.scene.task
+    before = published_files(task)
+    change_everything(released)
+    # A team may add times at any time.
+    Run.objects.filter(pk=released.runs["same"].pk).update(retrieval_times="")
+
+    after = published_files(task)
+    assert {"topics.xml", "topic-info.csv", "ir_dataset.yaml", "runs/manifest.tsv"} < {*before}
+    assert [name for name in before if before[name] != after.get(name)] == []
+    assert {*after} == {*before}
+
+
+def published_files(task: Task) -> dict[str, bytes]:
+    """Return the files of a published archive in the folder of a task that are of its version."""
+    return {
+        name: b"".join(document.chunks)
+        for document in lab_documents(Lab.objects.get(pk=task.lab_id), published=True)
+        for folder, _, name in [document.path.partition("/")]
+        if folder == task.slug and name not in SINCE
+    }
 
 
 def changed(released: Released, before: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
