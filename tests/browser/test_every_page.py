@@ -1,5 +1,5 @@
 """Every page, by somebody who may see it, in both widths and both schemes: nothing overflows,
-nothing jumps, axe is content, and little is loaded.
+nothing jumps, axe is content, little is loaded, and every button sends where somebody answers.
 
 The pages are those that the table of `tests/test_access.py` lets somebody see, so a new page is
 visited without a word here.
@@ -7,10 +7,12 @@ visited without a word here.
 
 import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from django.urls import Resolver404, resolve
 from playwright.sync_api import Page
 
 from arqlab.core.models import Task
@@ -25,7 +27,7 @@ from tests.browser.wire import Wire
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, make_lab
 from tests.submissions.factories import BAD_RUN, sent
-from tests.test_access import address, fill, rows
+from tests.test_access import ALLAUTH, address, fill, rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -69,6 +71,34 @@ JUDGE = """async (only) => {
     resultTypes: ["violations"], preload: false, ...(only && { runOnly: only }),
   });
   return found.violations.map((each) => `${each.id} ${each.nodes[0].html.slice(0, 160)}`);
+}"""
+
+# Presses all buttons of forms, and what htmx sends, and returns what scripts would have sent.
+PRESS = """async () => {
+  const sent = [];
+  const note = (method, url) => {
+    const path = new URL(url, location.href).pathname;
+    if (/^(post|put|patch|delete)$/i.test(method)) sent.push([method.toUpperCase(), path]);
+  };
+  const [nothing, never] = [() => {}, new Promise(() => {})];
+  XMLHttpRequest.prototype.open = note;
+  XMLHttpRequest.prototype.setRequestHeader = XMLHttpRequest.prototype.send = nothing;
+  window.fetch = (url, options) => { note(options?.method ?? "GET", url); return never; };
+  window.confirm = () => true;
+  window.addEventListener("submit", (event) => {
+    const [form, button] = [event.target, event.submitter];
+    const address = button?.getAttribute("formaction") || form.getAttribute("action") || "";
+    if (!event.defaultPrevented) note(form.getAttribute("method") ?? "GET", address);
+    event.preventDefault();
+  });
+  const buttons = "form button:not([type=button]), [hx-post], [hx-put], [hx-delete]";
+  for (const button of document.querySelectorAll(buttons)) {
+    if (button.form) button.form.noValidate = true;
+    button.disabled = false;
+    button.click();
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  return sent;
 }"""
 
 
@@ -122,6 +152,19 @@ def pages_of(role: str, scene: Scene, runs: dict[str, Run]) -> Iterator[str]:
         yield "/no-such-page/"
 
 
+def strays(page: Page, role: str) -> Iterator[str]:
+    """Press each button of the page, and give what it sends to an address that the role may not
+    send to, or that takes no such request.
+    """
+    doors = {(method, name) for method, name, roles in rows() if role in roles}
+    for method, path in page.evaluate(PRESS):
+        with suppress(Resolver404):
+            name = resolve(path).view_name
+            if (method, name) in doors or name.startswith(ALLAUTH):
+                continue
+        yield f"{page.url} {method} {path}"
+
+
 def faults(page: Page, path: str) -> Iterator[str]:
     """Look at a page in both widths and schemes, and give what is wrong with it."""
     wire = Wire(page)
@@ -166,7 +209,10 @@ def test_every_page_fits_the_window_does_not_shift_is_light_and_breaks_no_rule_o
     if role != "visitor":
         enter(page, scene.people[role])
 
-    assert [fault for path in pages_of(role, scene, runs) for fault in faults(page, path)] == []
+    found = []
+    for path in pages_of(role, scene, runs):
+        found += [*faults(page, path), *strays(page, role)]
+    assert found == []
 
 
 def test_every_page_of_the_static_site_opens_as_a_file(browser, transactional_db, tmp_path):
