@@ -16,7 +16,11 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import Resolver404, resolve
+from django.utils import timezone
 from lxml import html
+
+from arqlab.core.models import Job, Lab, User
+from desk.views.loads import FORMS, SECTIONS
 
 SUBMITS = "self::button[not(@type) or @type='submit'] or self::input[@type='submit']"
 ELSEWHERE = ("/docs/", "/static/", "/admin/")
@@ -197,6 +201,25 @@ class Visitor:
         for name, value in press.pairs:
             data.setdefault(name, []).append(value)
         return self.client.post(press.path, data, headers=headers)
+
+
+def make_loads(lab: Lab, *, by: User) -> list[Job]:
+    """Make a load of topics in each state, and one of every other kind that waits for an answer."""
+    now = timezone.now()
+    states = [("topics", state) for state in Job.State]
+    states += [(kind, Job.State.UNCONFIRMED) for kind in FORMS if kind != "topics"]
+    return [
+        Job.objects.create(
+            kind=kind,
+            lab=lab,
+            task=lab.tasks.first() if kind in SECTIONS else None,
+            state=state,
+            by=by,
+            created_at=now,
+            updated_at=now,
+        )
+        for kind, state in states
+    ]
 
 
 def is_refused(answer: HttpResponse) -> bool:

@@ -6,11 +6,10 @@ from contextlib import suppress
 import pytest
 from django.core.exceptions import ObjectDoesNotExist
 from django.urls import NoReverseMatch
-from django.utils import timezone
 
 from arqlab.core.models import Job, Lab, Team, User
-from desk.views.loads import FORMS, SECTIONS
-from tests.buttons import Visitor
+from desk.views.loads import FORMS
+from tests.buttons import Visitor, make_loads
 from tests.desk.services.test_lab_archives import whole_lab
 from tests.factories import Scene, UserFactory
 from tests.test_access import ROLES, address, cookies_of, rows
@@ -26,19 +25,7 @@ def scene(whole_lab: Lab) -> Scene:
     """Return the demo lab with its people, and a load of each kind in each state."""
     person = {name: User.objects.get(username=name) for name in "mira giulia visitor".split()}
     staff = [User.objects.get(username=name) for name in ("assessor", "organizer")]
-    now = timezone.now()
-    states = [("topics", state) for state in Job.State]
-    states += [(kind, Job.State.UNCONFIRMED) for kind in FORMS if kind != "topics"]
-    for kind, state in states:
-        Job.objects.create(
-            kind=kind,
-            lab=whole_lab,
-            task=whole_lab.tasks.first() if kind in SECTIONS else None,
-            state=state,
-            by=staff[1],
-            created_at=now,
-            updated_at=now,
-        )
+    make_loads(whole_lab, by=staff[1])
     teams = Team.objects.filter(lab=whole_lab)
     return Scene(
         whole_lab,

@@ -24,6 +24,7 @@ from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.browser.conftest import WIDTHS, enter
 from tests.browser.wire import Wire
+from tests.buttons import make_loads
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, make_lab
 from tests.submissions.factories import BAD_RUN, sent
@@ -212,6 +213,9 @@ def test_every_page_fits_the_window_does_not_shift_is_light_and_breaks_no_rule_o
     found = []
     for path in pages_of(role, scene, runs):
         found += [*faults(page, path), *strays(page, role)]
+    for load in make_loads(scene.lab, by=scene.organizer) if role == "organizer" else ():
+        page.goto(load.get_absolute_url())
+        found += strays(page, role)
     assert found == []
 
 
