@@ -16,17 +16,27 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, Self
 
 from django.conf import settings
 from pyrage import DecryptError, EncryptError, decrypt_io, encrypt_io
 
+from arqkit.formats.archives.folders import checked_parts
+from arqkit.formats.nested import json_values
+from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
 
 HEAD, TAIL = "arqlab-backup.json", "manifest.json"
 """The first member names the format and the kind of database, so that a foreign archive is refused
 before it is read; the last lists all others."""
+FIELDS: dict[str, dict[str, type]] = {
+    HEAD: {"format": int},
+    TAIL: {"members": dict, "lost": list, "migrations": list},
+}
+"""What the two have at least."""
+MOST_LISTED = 2**27
+"""The bytes of a list of a million files, which is read as a whole."""
 FORMAT = 1
 AGE = b"age-encryption.org/"
 """The beginning of an encrypted file."""
@@ -146,32 +156,50 @@ def read_archive(
         ) from error
     except OSError as error:
         if error.errno is None:  # of gzip and of age
-            raise _damaged(path, error) from error
+            raise damaged(path, error) from error
         raise UserError(f"Cannot read {path}: {error}. Check the path and the disk.") from error
     except (tarfile.TarError, EOFError, zlib.error, ValueError, LookupError) as error:
-        raise _damaged(path, error) from error
+        raise damaged(path, error) from error
 
 
-def _damaged(path: Path, error: Exception) -> UserError:
+def damaged(path: Path, fault: object) -> UserError:
+    """Return the error of an archive with a fault."""
     return UserError(
-        f"{path} is damaged, or no backup of ArqLab: {error}. Use another archive.", code="damaged"
+        f"{path} is damaged, or no backup of ArqLab: {fault}. Use another archive.", code="damaged"
     )
+
+
+class _Member(tarfile.TarInfo):
+    """A file, or the header before it, which tarfile reads as a whole; the writer makes no other
+    members.
+    """
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Return a member. Raise `ReadError` for other kinds, and for a huge header."""
+        member = super().frombuf(buf, encoding, errors)
+        if not member.isreg() and member.type != tarfile.XHDTYPE:
+            raise tarfile.ReadError(f"{member.name[:80]!r} is not a file")
+        if not member.isreg() and member.size > CHUNK:
+            raise tarfile.ReadError(f"a header of {member.size:,} bytes")
+        return member
 
 
 def _read_members(zipped: gzip.GzipFile, into: Path | None, database: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     texts: dict[str, Any] = {}
-    with tarfile.open(fileobj=zipped, mode="r|") as tar:
+    with tarfile.open(fileobj=zipped, mode="r|", tarinfo=_Member) as tar:
         for entry in tar:
             if not found and entry.name != HEAD:
                 raise ValueError(f"its first file is {entry.name!r} instead of {HEAD!r}")
             if TAIL in texts:
                 raise ValueError(f"a file follows the list of files: {entry.name!r}")
-            if not (opened := tar.extractfile(entry)):
-                raise ValueError(f"{entry.name!r} is not a file")
+            opened = tar.extractfile(entry)
+            if opened is None or entry.issparse():
+                raise ValueError(f"{entry.name!r} is not a whole file")
             reader = _HashingReader(opened)
             if entry.name in (HEAD, TAIL):
-                texts[entry.name] = json.loads(reader.read())
+                texts[entry.name] = _facts(entry.name, reader.read(MOST_LISTED + 1))
                 _require_readable(texts[HEAD], database)
             else:
                 with _place(into, entry.name).open("wb") as out:
@@ -185,14 +213,30 @@ def _read_members(zipped: gzip.GzipFile, into: Path | None, database: str) -> di
     return tail
 
 
+def _facts(name: str, text: bytes) -> dict[str, Any]:
+    """Return the content of the first or the last member. Raise ValueError for a foreign one."""
+    if len(text) > MOST_LISTED:
+        raise ValueError(f"{name!r} has more than {MOST_LISTED:,} bytes")
+    facts = json_values(text)
+    if not isinstance(facts, dict):
+        raise ValueError(f"{name!r} is no JSON object")
+    for field, kind in FIELDS[name].items():
+        value = facts.get(field)
+        is_of_texts = not isinstance(value, list) or all(isinstance(each, str) for each in value)
+        if not isinstance(value, kind) or not is_of_texts:
+            raise ValueError(f"{name!r} does not have {field!r} as backups do")
+    return facts
+
+
 def _place(into: Path | None, name: str) -> Path:
     """Return where a member is extracted to; its folder exists."""
+    try:
+        parts = checked_parts(name)
+    except FileRefusedError as refused:
+        raise ValueError(f"{name[:80]!r} is {refused.problems[0].found}") from refused
     if into is None:
         return Path(os.devnull)
-    parts = PurePosixPath(name)
-    if parts.is_absolute() or ".." in parts.parts:
-        raise ValueError(f"{name!r} is outside of the archive")
-    place = into / parts
+    place = into.joinpath(*parts)
     place.parent.mkdir(parents=True, exist_ok=True)
     return place
 

@@ -20,7 +20,7 @@ from pyrage import EncryptError, IdentityError, RecipientError, x25519
 from arqlab.core.errors import UserError
 from arqlab.core.files import FileAt, kept
 from arqlab.core.services.schema import unknown_migrations
-from desk.services.backup_archives import ArchiveWriter, new_archive, read_archive
+from desk.services.backup_archives import ArchiveWriter, damaged, new_archive, read_archive
 from desk.services.database_copies import DatabaseCopy, copy_database, is_filled, load_database
 from desk.services.load_files import INCOMING, UNUSED, put_aside
 
@@ -64,7 +64,7 @@ def make_backup(*, folder: Path, at: datetime) -> Backup:
             new = Path(unfinished, path.name)
             with new_archive(new, recipients) as out:
                 _write(ArchiveWriter(out, head), Path(unfinished), at)
-            tail = read_archive(new, [own])
+            tail = _read(new, [own])
             new.rename(path)
         cache.set(LAST_BACKUP, at, timeout=None)
     except (OSError, EncryptError) as error:
@@ -76,7 +76,7 @@ def make_backup(*, folder: Path, at: datetime) -> Backup:
 
 def verify_backup(*, path: Path, identity: Path | None) -> Backup:
     """Read all of an archive and return what is in it; raise `UserError` if it is damaged."""
-    return _backup(path, read_archive(path, _identities(identity)))
+    return _backup(path, _read(path, _identities(identity)))
 
 
 def restore_backup(*, path: Path, identity: Path | None, replaces: bool, at: datetime) -> Backup:
@@ -94,7 +94,7 @@ def restore_backup(*, path: Path, identity: Path | None, replaces: bool, at: dat
         )
     with TemporaryDirectory(dir=settings.DATA_DIR, prefix="restoring-") as folder:
         new = Path(folder)
-        tail = read_archive(path, _identities(identity), into=new, database=connection.vendor)
+        tail = _read(path, _identities(identity), into=new, database=connection.vendor)
         if newer := unknown_migrations(tail["migrations"]):
             raise UserError(
                 f"{path} was made by a newer version of ArqLab: this one lacks the migration"
@@ -107,7 +107,7 @@ def restore_backup(*, path: Path, identity: Path | None, replaces: bool, at: dat
         for file in filter(Path.is_file, (new / FILES).rglob("*")):
             with FileAt(file) as content:
                 kept.replace(file.relative_to(new / FILES).as_posix(), content)
-        if (new / KEY).exists():
+        if (new / KEY).is_file():
             (new / KEY).rename(settings.DATA_DIR / KEY)
     call_command("migrate", interactive=False, verbosity=0)
     return _backup(path, tail)
@@ -157,6 +157,14 @@ def _kept_names() -> Iterator[str]:
     for folder in kept.folders():
         if folder not in (INCOMING, UNUSED):
             yield from kept.names(folder)
+
+
+def _read(path: Path, identities: list[Any], **options: Any) -> dict[str, Any]:
+    """Read an archive as `read_archive` does. Raise `UserError` for one without a database."""
+    tail = read_archive(path, identities, **options)
+    if DATABASE not in tail["members"]:
+        raise damaged(path, "it has no database")
+    return tail
 
 
 def _backup(path: Path, tail: dict[str, Any]) -> Backup:

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from django.db import connection, connections, transaction
+from django.db import DatabaseError, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -42,8 +42,14 @@ def load_database(path: Path) -> None:
     It fails for a copy whose schema is not what its migrations make, too.
     """
     if connection.vendor == "sqlite":
-        with _opened(path) as copied:
-            require_own_schema(copied)
+        try:
+            with _opened(path) as copied:
+                require_own_schema(copied)
+        except DatabaseError as error:
+            raise UserError(
+                f"The database of the archive is damaged: {error}. Use another archive.",
+                code="damaged",
+            ) from error
         connection.ensure_connection()
         with closing(sqlite3.connect(path)) as copy:
             copy.backup(connection.connection)
@@ -141,6 +147,7 @@ def _run(program: str, *options: str) -> None:
             check=True,
             stderr=subprocess.PIPE,
             encoding="utf-8",
+            errors="replace",
         )
     except FileNotFoundError as error:
         raise UserError(

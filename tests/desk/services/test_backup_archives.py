@@ -1,8 +1,11 @@
 """An archive is read back as it was written, or refused with the reason."""
 
 import gzip
+import hashlib
 import io
 import json
+import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +17,17 @@ from hypothesis import strategies as st
 from pyrage import x25519
 
 from arqlab.core.errors import UserError
-from desk.services.backup_archives import HEAD, TAIL, ArchiveWriter, new_archive, read_archive
+from desk.services.backup_archives import (
+    FIELDS,
+    HEAD,
+    TAIL,
+    ArchiveWriter,
+    new_archive,
+    read_archive,
+)
 from desk.services.backups import verify_backup
+from tests.outside import tar_with
+from tests.paths import ROOT
 
 DATA = bytes(range(256)) * 4000
 KEY = x25519.Identity.generate()
@@ -30,7 +42,8 @@ def write(folder: Path, recipients: list[Any] | None = None) -> Path:
         archive.add("files/a/run", folder / "run")
         (folder / "run").write_bytes(DATA + b"longer")
         archive.add("files/a/run", folder / "run")
-        archive.close({"lost": []})
+        archive.add("database", folder / "run")
+        archive.close({"lost": [], "migrations": []})
     return path
 
 
@@ -45,7 +58,7 @@ def test_the_last_state_of_a_file_is_extracted(tmp_path: Path, recipients: list[
     tail = read_archive(write(tmp_path, recipients), [KEY], into=tmp_path / "out")
 
     assert (tmp_path / "out/files/a/run").read_bytes() == DATA + b"longer"
-    assert set(tail["members"]) == {HEAD, "files/a/run"}
+    assert set(tail["members"]) == {HEAD, "files/a/run", "database"}
 
 
 def test_an_encrypted_archive_shows_nothing_without_its_key(tmp_path: Path) -> None:
@@ -107,6 +120,23 @@ def packed(members: dict[str, bytes]) -> bytes:
         return gzip.compress(out.getvalue())
 
 
+def add(members: dict[str, bytes], name: str) -> None:
+    """Add a file, and list it as the others are listed."""
+    tell(members, "members", listed_in(members) | {name: [0, hashlib.sha256().hexdigest()]})
+    members[name] = b""
+    members[TAIL] = members.pop(TAIL)
+
+
+def listed_in(members: dict[str, bytes]) -> dict[str, Any]:
+    listed: dict[str, Any] = json.loads(members[TAIL])["members"]
+    return listed
+
+
+def tell(members: dict[str, bytes], field: str, value: object) -> None:
+    """Change a field of the last member."""
+    members[TAIL] = json.dumps(json.loads(members[TAIL]) | {field: value}).encode()
+
+
 def unlisted(members: dict[str, bytes]) -> None:
     members["files/new"] = b"new"
     members[TAIL] = members.pop(TAIL)
@@ -119,12 +149,27 @@ FORGERIES: dict[str, Callable[[dict[str, bytes]], object]] = {
     "changed": lambda members: members.update({"files/a/run": b"other"}),
     "unlisted": unlisted,
     "after its end": lambda members: members.update(more=b"more"),
-    "outside": lambda members: members.update({"../escaped": b""}),
+    "outside": lambda members: add(members, "../escaped"),
+    "outside, from the root": lambda members: add(members, "/tmp/escaped"),
+    "a control character": lambda members: add(members, "files/a\n"),
+    "a long name": lambda members: add(members, "files/" + "x" * 300),
+    "a deep path": lambda members: add(members, "files/" + "x/" * 3_000 + "y"),
+    **{
+        f"{name} {text[:20]!r}": lambda members, name=name, text=text: members.update({name: text})
+        for name in (HEAD, TAIL)
+        for text in (b"[]", b"null", b"{}", b"[" * 100_000, b'{"format": "1"}', b"9" * 5_000)
+    },
+    **{
+        f"{field} {value!r}": lambda members, field=field, value=value: tell(members, field, value)
+        for field in FIELDS[TAIL]
+        for value in (None, 3, "x", [1], [[]])
+    },
 }
 
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_no_forged_archive_is_read(tmp_path: Path, name: str) -> None:
+    """Neither to restore it nor to verify it."""
     path = write(tmp_path)
     with tarfile.open(path) as tar:
         members = {each.name: tar.extractfile(each).read() for each in tar}  # type: ignore[union-attr]
@@ -132,7 +177,61 @@ def test_no_forged_archive_is_read(tmp_path: Path, name: str) -> None:
     path.write_bytes(packed(members))
 
     assert refused(path, into=tmp_path / "out").code == "damaged"
+    assert refused(path).code == "damaged"
     assert not (tmp_path / "escaped").exists()
+
+
+KINDS = {
+    "a link": "SYM",
+    "a hard link": "LNK",
+    "a device": "CHR",
+    "a pipe": "FIFO",
+    "a folder": "DIR",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_but_files_is_extracted(tmp_path: Path, kind: str) -> None:
+    member = getattr(tarfile, f"{KINDS[kind]}TYPE")
+    path = tmp_path / "archive"
+    path.write_bytes(gzip.compress(tar_with(member, "/etc/passwd")))
+
+    assert refused(path, into=tmp_path / "out").code == "damaged"
+
+
+def bomb(name: str, kind: bytes) -> bytes:
+    """Return an archive of a few megabytes with a member that is read as a whole, of a gigabyte."""
+    entry, out = tarfile.TarInfo(name), io.BytesIO()
+    entry.type, entry.size = kind, 10**9
+    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1) as zipped:
+        zipped.write(entry.tobuf(tarfile.USTAR_FORMAT))
+        for _ in range(100):
+            zipped.write(bytes(10**7))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", ["header", HEAD])
+def test_no_member_that_is_read_as_a_whole_fills_the_memory(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "archive"
+    path.write_bytes(bomb(name, tarfile.REGTYPE if name == HEAD else tarfile.XHDTYPE))
+    measured = f"""
+import resource, django
+django.setup()
+from pathlib import Path
+from arqlab.core.errors import UserError
+from desk.services.backup_archives import read_archive
+try:
+    read_archive(Path({str(path)!r}), [])
+except UserError as refused:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, refused)
+"""
+    output = subprocess.run(
+        [sys.executable, "-c", measured], cwd=ROOT, capture_output=True, encoding="utf-8"
+    ).stdout
+    megabytes, _, text = output.partition(" ")
+
+    assert "is damaged" in text
+    assert int(megabytes) < 700
 
 
 def test_an_archive_of_a_newer_format_or_another_database_says_what_to_do(tmp_path: Path) -> None:

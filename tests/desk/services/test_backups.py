@@ -289,3 +289,46 @@ def test_a_backup_with_a_strange_schema_replaces_nothing(tmp_path, use_tested_da
 
     assert "column core_lab.description is missing" in refusal
     assert is_there
+
+
+FORGED = """
+import hashlib
+from io import StringIO
+from pathlib import Path
+from django.core.management.base import CommandError
+from django.db import connection
+from arqlab.core.models import User
+from desk.services.backup_archives import ArchiveWriter, new_archive
+
+if not os.environ.get("ARQLAB_TEST_TEMPLATE"):
+    call_command("migrate", verbosity=0)
+User.objects.create_user("earlier")
+folder = Path(os.environ["ARQLAB_DATA"])
+file = folder / "file"
+file.write_bytes(b"no database at all")
+
+def refusal(*members):
+    path = folder / "-".join(["archive", *members]).replace("/", "-")
+    with new_archive(path, []) as out:
+        archive = ArchiveWriter(out, {"database": connection.vendor})
+        for member in members:
+            archive.add(member, file)
+        archive.close({"lost": [], "migrations": []})
+    try:
+        call_command("restore", path, replace=True, stdout=StringIO())
+    except CommandError as refused:
+        return str(refused)
+
+refusals = [refusal("files/a/b"), refusal("database/a"), refusal("database")]
+print(json.dumps([refusals, User.objects.filter(username="earlier").exists()]))
+"""
+
+
+def test_an_archive_without_a_database_replaces_nothing(tmp_path, use_tested_database) -> None:
+    use_tested_database(tmp_path)
+    (missing, folder, garbage), is_there = output_of(tmp_path, FORGED)
+
+    assert "it has no database" in missing
+    assert "it has no database" in folder
+    assert "damaged" in garbage or "pg_restore failed" in garbage
+    assert is_there
