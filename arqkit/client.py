@@ -165,7 +165,10 @@ class LabServer:
         return dict(self._json(f"{_task(task)}runs/{run}/"))
 
     def change(self, task: str, run: int, **details: Any) -> dict[str, Any]:
-        """Change details of a run, such as is_primary, and return it; the others stay."""
+        """Change details of a run, such as is_primary, and return it; the others stay.
+
+        A run on a released leaderboard needs a `reason`.
+        """
         return dict(self._ask("PATCH", f"{_task(task)}runs/{run}/", json=details).json())
 
     def withdraw(self, task: str, run: int, *, reason: str) -> dict[str, Any]:

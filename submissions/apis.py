@@ -132,6 +132,17 @@ class DetailsSerializer(serializers.Serializer):
         return {key: value for key, value in self.validated_data.items() if value is not None}
 
 
+class ChangeSerializer(DetailsSerializer):
+    """Changed details of a run, and the reason for them."""
+
+    reason = serializers.CharField(
+        required=False,
+        max_length=LONGEST_REASON,
+        help_text="Needed if the run is on a released leaderboard and what it lists changes. "
+        "Everyone reads it as an erratum.",
+    )
+
+
 class UploadSerializer(DetailsSerializer):
     """A run file to submit or check. Missing fields are read from the file name."""
 
@@ -293,7 +304,7 @@ class RunDetailApi(APIView):
         return Response(RunSerializer(_run(request, lab, task, run)).data)
 
     @extend_schema(
-        request=DetailsSerializer,
+        request=ChangeSerializer,
         responses={200: RunSerializer, 409: REFUSED},
         examples=[
             OpenApiExample(
@@ -306,9 +317,10 @@ class RunDetailApi(APIView):
     def patch(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Change details of a run, such as `is_primary`; those that are not sent stay."""
         changed = _run(request, lab, task, run)
-        given = DetailsSerializer(data=request.data).given()
+        given = ChangeSerializer(data=request.data).given()
+        reason, by = given.pop("reason", ""), signed_in(request)
         metadata = replace(metadata_of(changed), **given)
-        if correct_run(run=changed, metadata=metadata, by=signed_in(request), at=timezone.now()):
+        if correct_run(run=changed, metadata=metadata, by=by, at=timezone.now(), reason=reason):
             validate_after_commit([changed])
         return Response(RunSerializer(_run(request, lab, task, run)).data)
 

@@ -83,6 +83,20 @@ def standing_field(standing: Standing | Mark) -> forms.Field:
     return forms.CharField(label=label, help_text=standing.help, max_length=300, required=False)
 
 
+def reason_field(run: Run, *, required: bool) -> dict[str, forms.Field]:
+    """Return the field for the reason of a change, if a released leaderboard lists the run."""
+    field = forms.CharField(
+        label="Reason",
+        help_text="The run is on a released leaderboard, which keeps what it lists. Everyone reads "
+        "the reason of a change as an erratum.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        max_length=LONGEST_REASON,
+        required=required,
+        error_messages={"required": "Enter a reason for the change."},
+    )
+    return {"reason": field} if run.is_released else {}
+
+
 class RunMetadataForm(forms.Form):
     """The details of one run. The fields depend on the task and on the user's role."""
 
@@ -135,7 +149,15 @@ class RunMetadataForm(forms.Form):
 
 
 class RunEditForm(VersionedForm, RunMetadataForm):
-    """The stored details of a run."""
+    """The stored details of a run, and of a released one the reason for a change."""
+
+    def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
+        super().__init__(*args, task=run.task, **kwargs)
+        self.fields |= reason_field(run, required=False)
+
+    def filled(self) -> dict[str, Any]:
+        """Return the submitted fields of `RunMetadata`."""
+        return {key: value for key, value in super().filled().items() if key != "reason"}
 
 
 class RunPublicationForm(VersionedForm, PublicationForm):
@@ -216,9 +238,9 @@ def metadata_prefixes(data: Mapping[str, Any]) -> list[str]:
 
 
 class MoveForm(forms.Form):
-    """The other team of a run."""
+    """The other team of a run, and of a released one the reason."""
 
-    def __init__(self, *args: Any, teams: QuerySet[Team], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, run: Run, teams: QuerySet[Team], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["team"] = NamedChoiceField(
             queryset=teams,
@@ -226,6 +248,7 @@ class MoveForm(forms.Form):
             label="New team",
             error_messages={"required": "Choose the team that the run moves to."},
         )
+        self.fields |= reason_field(run, required=True)
 
 
 class WithdrawForm(forms.Form):

@@ -19,6 +19,10 @@ def standings_of(run: Run) -> frozenset[Standing]:
     return frozenset(standing for standing in STANDINGS[1:] if getattr(run, standing.field))
 
 
+RELEASED = {"leaderboards__isnull": False, "leaderboards__hidden_at": None}
+"""The lookups of the runs on released leaderboards, which `evaluation` stores."""
+
+
 class RunQuerySet(models.QuerySet["Run"]):
     """Filters for submitted, valid and counting runs."""
 
@@ -268,6 +272,14 @@ class Run(Publication):
     def standing(self) -> Standing:
         """Return the standing of the run."""
         return standing_of(standings_of(self))
+
+    @property
+    def is_released(self) -> bool:
+        """Return whether a leaderboard that is not hidden lists the run.
+
+        A change of what it lists is an erratum that everyone reads.
+        """
+        return bool(self.pk) and Run.objects.filter(pk=self.pk, **RELEASED).exists()
 
     @property
     def flags(self) -> list[Flag]:

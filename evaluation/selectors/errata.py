@@ -71,9 +71,14 @@ def _change(entry: ReleasedRun, before: dict[str, Any]) -> Erratum | None:
         event = _event(leaderboard, run)
         erratum.made_at = event.at if event else leaderboard.recorded_at or leaderboard.released_at
         erratum.author = event.actor if event else None
-        erratum.reason = run.out_of_competition if OUT_OF_COMPETITION.key in added else ""
+        reason = event.detail.get("reason", "") if event and event.verb in _CHANGES else ""
+        erratum.reason = run.out_of_competition if OUT_OF_COMPETITION.key in added else reason
     erratum.party = party_of(erratum.author, leaderboard.task.lab)
     return erratum
+
+
+_CHANGES = [f"run.{verb}" for verb in ("correct", "move", "primary", "alternate")]
+"""The events that may change what is listed of a run, beside its withdrawal."""
 
 
 def _event(leaderboard: Leaderboard, run: Run) -> AuditEvent | None:
@@ -81,7 +86,7 @@ def _event(leaderboard: Leaderboard, run: Run) -> AuditEvent | None:
     events = AuditEvent.objects.filter(lab=leaderboard.task.lab_id, at__gte=leaderboard.released_at)
     listing = Q(verb__in=["qrels.freeze", "leaderboard.release"])
     team = Q(verb="team.rename", target=run.team.name)
-    own = Q(verb__startswith="run.", detail__run=run.pk)
+    own = Q(verb__in=_CHANGES, detail__run=run.pk)
     return (
         events.filter(listing | team | own).select_related("actor").order_by("-at", "-pk").first()
     )

@@ -9,7 +9,7 @@ from uuid import uuid4
 from django.db import transaction
 
 from arqkit.formats.archives.uploads import UploadRefusedError
-from arqkit.standings import SET_BY_ORGANIZERS
+from arqkit.standings import OUT_OF_COMPETITION, SET_BY_ORGANIZERS
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event, save_changes
 from arqlab.core.services.teams import lab_team
@@ -26,6 +26,7 @@ from submissions.services.rules import (
     require_free_tags,
     require_organizer,
     require_quota,
+    require_reason,
     require_role,
     require_submission,
     require_tags,
@@ -69,16 +70,17 @@ def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) ->
 
 
 @transaction.atomic
-def move_run(*, run: Run, team: Team, by: User | None, at: datetime) -> list[str]:
+def move_run(*, run: Run, team: Team, by: User | None, at: datetime, reason: str = "") -> list[str]:
     """Move a run to another team of its lab. Return sentences about what changed besides the team.
 
     Its identifier, labels and scores stay. It never takes the place of the other team's primary
     run: it becomes an alternate run then. A run of the lab itself is a baseline. Raise `UserError`
-    for a user who is not an organizer, for a team of another lab or the same team, and if the other
-    team uses the tag or its whole quota.
+    for a user who is not an organizer, for a team of another lab or the same team, if the other
+    team uses the tag or its whole quota, and for a released run without a reason.
     """
     sender = Sender(run.task, team, by, at)
     _require_movable(sender, run)
+    require_reason(run, reason)
     # Lock both teams in the same order: the quotas and primary runs of both may change.
     list(Team.objects.select_for_update().filter(pk__in=[team.pk, run.team_id]).order_by("pk"))
     current = Run.objects.select_related("team").get(pk=run.pk)
@@ -96,7 +98,7 @@ def move_run(*, run: Run, team: Team, by: User | None, at: datetime) -> list[str
         team=team, is_primary=is_primary, is_baseline=current.is_baseline
     )
     teams = {"before": current.team.name, "after": team.name}
-    record_event("run.move", current, by, task=run.task.slug, run=run.pk, **teams)
+    _record("run.move", current, by, **teams, reason=reason.strip())
     run.refresh_from_db(fields=["team", "is_primary", "is_baseline"])
     notes = []
     if takes_part:
@@ -131,9 +133,11 @@ def _primary_run(task: Task, team: Team) -> Run | None:
 def mark_primary(*, run: Run, by: User | None, at: datetime) -> None:
     """Make a valid run the team's primary run and the earlier primary run an alternate.
 
-    Raise `UserError` after the deadline, for outsiders, and if it is not valid and submitted.
+    Raise `UserError` after the deadline, for outsiders, if it is not valid and submitted, and for a
+    released run, which `correct_run` changes with a reason.
     """
     require_change(_sender(run, by, at), run)
+    require_reason(run, "")
     if not (run.is_baseline or run.is_post_hoc):
         demote_primary_run(run, by=by)
     if not Run.objects.valid().filter(pk=run.pk).update(is_primary=True):
@@ -142,18 +146,23 @@ def mark_primary(*, run: Run, by: User | None, at: datetime) -> None:
 
 
 @transaction.atomic
-def correct_run(*, run: Run, metadata: RunMetadata, by: User | None, at: datetime) -> bool:
+def correct_run(
+    *, run: Run, metadata: RunMetadata, by: User | None, at: datetime, reason: str = ""
+) -> bool:
     """Store changed metadata of a run. Return whether the run now waits for another validation.
 
     It does when the item type of an invalid run changes. Raise `UserError` after the deadline, for
-    a user outside the team, for a withdrawn run, for a tag that the team already uses, and for
-    another item type of a valid run, whose index and scores depend on it.
+    a user outside the team, for a withdrawn run, for a tag that the team already uses, for another
+    item type of a valid run, whose index and scores depend on it, and without a `reason` if a
+    released leaderboard lists what changes.
     """
     sender = _sender(run, by, at)
     _require_correctable(sender, run, metadata)
     changed = {
         name: value for name, value in asdict(metadata).items() if value != getattr(run, name)
     }
+    stated = reason.strip() or str(changed.get(OUT_OF_COMPETITION.field, ""))
+    require_reason(run, stated, changed=changed)
     if metadata.is_baseline and not run.is_baseline:
         changed["team"] = lab_team(run.task.lab)
     if (
@@ -164,7 +173,7 @@ def correct_run(*, run: Run, metadata: RunMetadata, by: User | None, at: datetim
         demote_primary_run(run, by=by)
     Run.objects.filter(pk=run.pk).update(**changed)
     if changed:
-        _record("run.correct", run, by, fields=sorted(changed))
+        _record("run.correct", run, by, fields=sorted(changed), reason=stated)
     return "items" in changed and _wait_again(sender, run, metadata)
 
 
@@ -192,7 +201,7 @@ def withdraw_run(*, run: Run, reason: str, by: User | None, at: datetime) -> Non
     """
     require_role(_sender(run, by, at))
     if not reason.strip():
-        raise submission_error("reason")
+        raise submission_error("reason.withdrawal")
     submitted = Run.objects.submitted().filter(pk=run.pk, withdrawn_at=None)
     if not submitted.update(withdrawn_at=at, withdrawn_by=by, withdrawal_reason=reason.strip()):
         raise submission_error("state.not-submitted", run=run)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from arqkit.standings import FLAGS
 from arqlab.core.errors import ConfirmationError
 from arqlab.core.models import Lab, Task, Team, User
 from arqlab.core.oddities import counted, utc_text
@@ -16,6 +17,18 @@ from submissions.errors import submission_error
 from submissions.models import Run, RunProblem
 from submissions.selectors import quota_left
 from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names
+
+LISTED = (
+    *("team", "tag", "data_used", "is_baseline", "out_of_competition"),
+    *(flag.field for flag in FLAGS),
+)
+"""The fields of a run that leaderboards list, and whose change needs a reason after a release."""
+
+
+def require_reason(run: Run, reason: str, *, changed: Iterable[str] = LISTED) -> None:
+    """Raise `UserError` without a reason if a released leaderboard lists what is changed."""
+    if not reason.strip() and not set(LISTED).isdisjoint(changed) and run.is_released:
+        raise submission_error("reason.released", run=run)
 
 
 def demote_primary_run(run: Run, *, by: User | None) -> None:
@@ -30,7 +43,8 @@ def demote_primary_run(run: Run, *, by: User | None) -> None:
     )
     for other in earlier.exclude(pk=run.pk).select_related("team"):
         Run.objects.filter(pk=other.pk).update(is_primary=False)
-        record_event("run.alternate", other, by, run=other.pk, gave_way_to=run.pk)
+        reason = f"{run.tag} became the primary run."
+        record_event("run.alternate", other, by, run=other.pk, gave_way_to=run.pk, reason=reason)
 
 
 NOT_IN_IDS = re.compile(r"[\s:]+")

@@ -88,11 +88,12 @@ def run_edit(request: HttpRequest, run: Run) -> HttpResponse:
 
     def make(data: QueryDict | None) -> RunEditForm:
         initial = asdict(metadata_of(run))
-        return RunEditForm(data, initial=initial, task=run.task, organizes=organizes)
+        return RunEditForm(data, initial=initial, run=run, organizes=organizes)
 
     def save(form: RunEditForm) -> str:
         metadata = replace(metadata_of(run), **form.filled())
-        if correct_run(run=run, metadata=metadata, by=by, at=timezone.now()):
+        reason = form.cleaned_data.get("reason", "")
+        if correct_run(run=run, metadata=metadata, by=by, at=timezone.now(), reason=reason):
             validate_after_commit([run])
         return "Run details saved."
 
@@ -172,11 +173,11 @@ def run_move(request: HttpRequest, run: Run) -> HttpResponse:
     if not may_organize(request.user, run.task.lab):
         raise Http404
     teams = run.task.lab.teams.exclude(pk=run.team_id)
-    form, before = MoveForm(request.POST or None, teams=teams), run.team
+    form, before = MoveForm(request.POST or None, run=run, teams=teams), run.team
     if request.method == "POST" and form.is_valid():
-        team = form.cleaned_data["team"]
+        team, by = form.cleaned_data["team"], signed_in(request)
         with refused(form):
-            notes = move_run(run=run, team=team, by=signed_in(request), at=timezone.now())
+            notes = move_run(run=run, by=by, at=timezone.now(), **form.cleaned_data)
             moved = f"Run {run.tag} was moved from team {before.name} to team {team.name}."
             messages.success(request, " ".join([moved, *notes]))
             return _to(run)

@@ -140,9 +140,56 @@ def test_each_change_of_a_run_is_an_erratum_with_date_reason_and_author(released
     assert "Out of competition" in errata["Beta apart"].sentence
     assert errata["Beta apart"].sentence.endswith("by the organizers: Saw the labels.")
     assert "tag changed to new-name" in errata["Beta renamed"].sentence.lower()
+    assert errata["Beta renamed"].sentence.endswith("by the organizers: A wrong name.")
     assert "Team changed to Alpha" in errata["Beta moved"].sentence
+    assert errata["Beta moved"].sentence.endswith("by the organizers: Sent by Alpha.")
     assert errata["Beta moved"].author == released.scene.organizer
     assert "Beta same" not in errata
+
+
+@pytest.mark.parametrize(
+    ("page", "fields"),
+    [
+        ("run-edit", {"tag": "new-name"}),
+        ("run-edit", {"tag": "renamed", "is_primary": "True"}),
+        ("run-move", {"team": "Alpha"}),
+    ],
+)
+def test_a_page_that_changes_a_released_run_asks_for_the_reason(released, db, page, fields):
+    team = {"team": released.scene.team.pk} if "team" in fields else {}
+    path = address(f"submissions:{page}", released.scene, released.runs["renamed"].pk)
+    client = client_for(released.scene.organizer)
+
+    assert "Enter a reason for the change" in client.post(path, fields | team).text
+    assert not store_and_list(released.scene.task)
+    assert client.post(path, {**fields, **team, "reason": "A slip."}).status_code == 302
+    [erratum] = store_and_list(released.scene.task)
+    assert erratum.sentence.endswith("by the organizers: A slip.")
+
+
+def test_the_api_that_changes_a_released_run_asks_for_the_reason(released, db):
+    path = address("submissions:api-run-detail", released.scene, released.runs["renamed"].pk)
+    client = client_for(released.scene.organizer)
+
+    def change(**fields: str) -> int:
+        return client.patch(path, fields, content_type="application/json").status_code
+
+    assert change(description="What is not listed needs none.") == 200
+    assert change(tag="new-name") == 409
+    assert change(tag="new-name", reason="A slip.") == 200
+    [erratum] = store_and_list(released.scene.task)
+    assert erratum.sentence.endswith("by the organizers: A slip.")
+
+
+def test_a_run_that_another_replaces_as_primary_gets_that_as_its_reason(released, db):
+    task, by = released.scene.task, released.scene.organizer
+    change = {"by": by, "at": LATER, "reason": "The team asked for it."}
+    for tag in ("same", "renamed"):
+        run = Run.objects.get(pk=released.runs[tag].pk)
+        correct_run(run=run, metadata=replace(metadata_of(run), is_primary=True), **change)
+        errata = {one.name: one.reason for one in store_and_list(task)}
+    assert errata["Beta renamed"] == "The team asked for it."
+    assert errata["Beta same"] == "renamed became the primary run."
 
 
 def store_and_list(task: Task) -> list[Erratum]:
@@ -177,9 +224,9 @@ def change_runs(released: Released) -> None:
     ):
         run = Run.objects.get(pk=released.runs[tag].pk)
         metadata = replace(metadata_of(run), **fields)
-        correct_run(run=run, metadata=metadata, by=by, at=LATER)
+        correct_run(run=run, metadata=metadata, by=by, at=LATER, reason="A wrong name.")
     moved = Run.objects.get(pk=released.runs["moved"].pk)
-    move_run(run=moved, team=released.scene.team, by=by, at=LATER)
+    move_run(run=moved, team=released.scene.team, by=by, at=LATER, reason="Sent by Alpha.")
 
 
 def change_everything(released: Released) -> None:
