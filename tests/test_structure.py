@@ -278,7 +278,7 @@ def migration_lines(root: Path) -> list[str]:
 
 
 def migration_faults(landed: list[str], current: list[str]) -> list[str]:
-    """Return what is wrong with the migrations, in view of the list of those that landed."""
+    """Return what is wrong with the migrations, compared with the list of landed migrations."""
     paths = {line.split("  ")[1] for line in landed}
     new = [path for line in current if (path := line.split("  ")[1]) not in paths]
     changed = [

@@ -186,7 +186,7 @@ def _units(differences: Reals) -> Reals:
     divisors = np.zeros(len(sizes))
     for column in sizes.T:
         larger, smaller = np.maximum(divisors, column), np.minimum(divisors, column)
-        # A divisor below the least unit is none: it stays, and the check below refuses it.
+        # A divisor below the least unit divides nothing: it stays, and the check below refuses it.
         while (moves := smaller >= least).any():
             rest = np.remainder(larger, smaller, where=moves, out=np.zeros(len(sizes)))
             rest = np.minimum(rest, np.abs(smaller - rest), where=moves, out=rest)

@@ -29,7 +29,7 @@ class TooManyPasswordsError(Exception):
 class Places:
     """The places for forms with passwords: at most half of the threads of a process.
 
-    An address has at most half of the places. While there are none, its forms wait in a line, and
+    An address has at most half of the places. While all are taken, its forms wait in a line, and
     the lines take turns: others get one place each before the same address gets another. An event
     loop asks, so nobody who waits holds a thread.
     """

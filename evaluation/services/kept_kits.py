@@ -35,7 +35,7 @@ def kit_of(qrel_set: QrelSet) -> PaperKit | None:
 
 
 def kept_archive(leaderboard: Leaderboard) -> bytes:
-    """Return the archive of the kit of a version, which is made and kept if there is none.
+    """Return the archive of the kit of a version, which is made and kept if it is missing.
 
     It has what visitors may see of other labs, because all organizers get the same.
     """

@@ -67,7 +67,7 @@ def _text(element: etree._Element) -> str:
 
 
 class _Writer:
-    """Writes elements as LaTeX, to a depth at which a formula is none."""
+    """Writes elements as LaTeX, and refuses a formula that is nested too deeply."""
 
     def __init__(self) -> None:
         self.depth = 0

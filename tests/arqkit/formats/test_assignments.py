@@ -1,4 +1,4 @@
-"""Who judges which topic, read from a file; every line that is none is told."""
+"""Who judges which topic, read from a file; every line that says something else is reported."""
 
 import pytest
 from hypothesis import given

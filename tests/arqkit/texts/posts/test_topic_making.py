@@ -71,7 +71,7 @@ def test_ties_in_size_go_to_the_first_formula():
 
 
 def test_the_size_of_a_formula_is_the_nodes_of_its_layout_then_its_length():
-    # x^2+1 has four symbols, a fraction of two has three nodes; edges and brackets are none.
+    # x^2+1 has four symbols, a fraction of two has three nodes; edges and brackets do not count.
     assert layout_size("V!x a[ N!2 ] n O!+ n N!1", "x^2 + 1") == (4, 5)
     assert layout_size("F o[ V!a ] u[ V!b ]", r"\frac{a}{b}") == (3, 11)
     assert layout_size(None, "a b") == (0, 2)

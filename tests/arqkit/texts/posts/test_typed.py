@@ -1,4 +1,4 @@
-"""What people type into a search: formulas in any notation, and text that is none."""
+"""What people type into a search: formulas in any notation, and plain text."""
 
 import csv
 import gzip
