@@ -16,7 +16,7 @@ from django.core.validators import URLValidator
 from django.template.loader import render_to_string
 
 from arqkit.formats.archives.folders import SourcePath
-from arqkit.formats.nested import TOO_DEEP, is_too_deep
+from arqkit.formats.nested import DEEPEST, TOO_DEEP
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.runs.writing import run_of_ranking
 from arqkit.formats.source_text import source_text
@@ -163,16 +163,20 @@ def read_ir_metadata(data: bytes, *, path: str) -> dict[str, Any]:
 
 def _yaml_values(text: str) -> Any:
     """Return the values of a YAML text. Raise `yaml.YAMLError`, for aliases and depth too."""
-    try:
-        # An alias makes a billion words of some hundred, or a list that contains itself.
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+    depth = 0
+    # Events come one by one, so that a text is left at its first absurdity. PyYAML's own scanner
+    # takes minutes for some thousand open brackets, libyaml's does not.
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.AliasEvent):  # it makes a billion words of some hundred
             raise yaml.YAMLError("an alias such as *name, which is not needed here")
-        values = yaml.safe_load(text)
-    except (RecursionError, ValueError) as error:  # absurd depth, a number, a day
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise yaml.YAMLError(TOO_DEEP)
+    try:
+        return yaml.load(text, Loader=yaml.CSafeLoader)
+    except ValueError as error:  # a number, a day
         raise yaml.YAMLError(f"a value that cannot be read: {error}") from error
-    if is_too_deep(values):
-        raise yaml.YAMLError(TOO_DEEP)
-    return values
 
 
 def take_ir_metadata(
