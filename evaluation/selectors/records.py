@@ -13,6 +13,7 @@ from django.db.models import Count, Max
 from django.db.models.fields.json import KeyTransform
 
 from arqkit.leaderboard import BoardRun
+from arqkit.records import ItemKind
 from arqkit.standings import BASELINE, FLAGS, OUT_OF_COMPETITION, STANDINGS, WITHDRAWN, Standing
 from arqkit.topics import natural_key
 from arqlab.core.models import Task, Topic
@@ -113,6 +114,22 @@ def as_released(run: Run, entry: ReleasedRun) -> Run:
     reasons = {row["run"]: row["reason"] for row in leaderboard.out_of_competition}
     listed.out_of_competition = reasons.get(run.pk, "")
     listed.withdrawn_at, listed.withdrawal_reason = None, ""  # no withdrawn run is released
+    return listed
+
+
+def with_recorded_answers(runs: Iterable[Run], qrel_set: QrelSet, release: int | None) -> list[Run]:
+    """Return runs with the ids of their answers (Task 3) that a release (key) has recorded.
+
+    They are never saved. Runs that it does not have, and those of other tasks, stay as they are.
+    """
+    listed = list(runs)
+    if release is None or qrel_set.items != ItemKind.ANSWERS:
+        return listed
+    entries = ReleasedRun.objects.filter(leaderboard=release, run__in=listed)
+    recorded = dict(entries.values_list("run", "answer_ids"))
+    for place, run in enumerate(listed):
+        listed[place] = copy(run)
+        listed[place].answer_ids = recorded.get(run.pk, run.answer_ids)
     return listed
 
 

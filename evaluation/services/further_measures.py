@@ -40,6 +40,7 @@ from evaluation.permissions import (
 )
 from evaluation.selectors.boards import qrels_facts, with_post_hoc
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
+from evaluation.selectors.records import with_recorded_answers
 from evaluation.selectors.references import answers_task
 from evaluation.services.effects import MEASURES, round_answers
 from evaluation.services.scoring import comparable_indexes, scorer_of, scoring_work
@@ -278,7 +279,8 @@ def _extended(
         return FurtherMeasures(visible, text)
     rules = qrels_rules(qrel_set), answered_only, [measure.name for measure in measures]
     keys = [row.run.key for row in board.rows]
-    runs = Run.objects.filter(pk__in=keys).select_related("team", "task__lab").order_by("pk")
+    known_runs = Run.objects.filter(pk__in=keys).select_related("team", "task__lab").order_by("pk")
+    runs = with_recorded_answers(known_runs, qrel_set, board.release)
     facts = zip(runs, item_facts(runs, qrel_set), strict=True)
     cached = {run: key_of("further-measures-1", *rules, items) for run, items in facts}
     known = computed_values.get_many(list(cached.values()))

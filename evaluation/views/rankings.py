@@ -26,7 +26,7 @@ from evaluation.permissions import (
     score_access_of,
 )
 from evaluation.selectors.boards import RunValue, Spread, scores_by_topic, spread_of, topic_values
-from evaluation.selectors.records import board_topics
+from evaluation.selectors.records import board_topics, with_recorded_answers
 from evaluation.services.rankings import item_texts, ranking_of
 from evaluation.views.tables import measure_or_404, measure_query, scores_page
 from submissions.models import Run
@@ -119,6 +119,7 @@ def _sides(
         visible.qrel_set,
         visible.board.measures,
     )
+    runs = with_recorded_answers(runs, qrel_set, visible.board.release)
     frames = [ranking_of(run, qrel_set=qrel_set, query_id=query_id) for run in runs]
     keys, listed = [run.pk for run in runs], item_reader(request, visible, sight, query_id)
     known = scores_by_topic(visible.board, runs=keys, qrel_set=qrel_set, query_id=query_id)

@@ -33,7 +33,7 @@ from evaluation.permissions import (
 )
 from evaluation.selectors.boards import RunValue, TopicScoreRow, spread_of, topic_rows, topic_values
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
-from evaluation.selectors.records import board_topics
+from evaluation.selectors.records import board_topics, with_recorded_answers
 from evaluation.services.rankings import relevant_found, relevant_items
 from evaluation.services.scoring import comparable_indexes, scorer_of, scoring_work
 from evaluation.views.rankings import ITEM_COLUMNS, item_reader
@@ -242,7 +242,8 @@ def _labels(
     judged = version_topics(visible.qrel_set, query_id=query_id)
     items = relevant_items(visible.qrel_set, query_id)
     seen = {row.run.key: row.run for row in visible.board.rows if sight.may_open(row.run)}
-    runs = list(Run.objects.filter(pk__in=seen).order_by("pk"))
+    known = Run.objects.filter(pk__in=seen).order_by("pk")
+    runs = with_recorded_answers(known, visible.qrel_set, visible.board.release)
     found = relevant_found(runs, qrel_set=visible.qrel_set, query_id=query_id)
     kind = ItemKind(visible.qrel_set.items)
     page, rows = item_reader(request, visible, sight, query_id)(items, kind)

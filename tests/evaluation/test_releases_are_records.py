@@ -8,11 +8,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+import polars as pl
 import pytest
 from django.urls import get_resolver, reverse
 from lxml import html
 
 from arqkit.formats.tables import FILE_ENDINGS
+from arqkit.loads import LoadChanges
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Lab, Task
 from arqlab.core.services.labs import change_lab, change_task
@@ -34,6 +36,7 @@ from evaluation.services.kept_kits import keep_kits
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
+from submissions.services.answer_ids import load_answer_ids
 from submissions.services.changing import correct_run, metadata_of, move_run, withdraw_run
 from tests.assessment.factories import judge, make_pool
 from tests.collection.factories import FORMULAS, load_small
@@ -82,7 +85,7 @@ SINCE = {
 }
 """The files of a task in a published archive that are not of its released version, and why."""
 NO_RECORD = """
-    //nav | //header | //form | //script | //section | //*[@class='erratum']
+    //nav | //header | //form | //script | //section[@aria-label='Errata'] | //*[@class='erratum']
     | //h2[.='Releases'] | //h2[.='Releases']/following-sibling::div[1]
 """
 """What belongs to no version: what frames a page, errata, and the list of releases."""
@@ -308,6 +311,46 @@ def published_files(task: Task) -> dict[str, bytes]:
     }
 
 
+@pytest.fixture(scope="module")
+def with_answers(kept_db: None) -> Released:
+    """Return Task 3 with two runs whose answers have ids in published qrels."""
+    scene = make_lab("answers")
+    scene.task.kind, scene.task.trec_items = Task.Kind.GENERATED_ANSWERS, Task.Items.ANSWERS
+    scene.task.save()
+    topics = {"A.1": ["A.1"], "A.2": ["A.2"]}
+    runs = {
+        tag: make_run(
+            scene.other_team, scene.task, topics, tag=tag, answers=dict.fromkeys(topics, tag)
+        )
+        for tag in ("same", "other")
+    }
+    name_answers(scene.task, {"same": "good", "other": "poor"})
+    labels = {name: {f"good-{name}": 3, f"poor-{name}": 0} for name in topics}
+    qrels = make_qrels(scene.task, labels, items="answers")
+    score_waiting(at=NOW)
+    release_leaderboard(qrel_set=qrels, by=scene.organizer, at=NOW)
+    return Released(scene, runs)
+
+
+def name_answers(task: Task, words: dict[str, str]) -> None:
+    """Load ids of the answers of runs, by the names of their files: a word and the topic."""
+    rows = [(run, name, f"{word}-{name}") for run, word in words.items() for name in ("A.1", "A.2")]
+    ids = pl.DataFrame(rows, ["run", "topic", "answer"], orient="row")
+    load_answer_ids(task=task, ids=ids, by=None, changes=LoadChanges())
+
+
+def test_a_version_keeps_the_ids_of_answers(with_answers, db):
+    task = with_answers.scene.task
+    before = {role: dict(answers(with_answers, role)) for role in ("visitor", "organizer")}
+    name_answers(task, {"same": "poor", "other": "good"})
+    score_waiting(at=LATER)
+    computed_values.clear()
+
+    assert changed(with_answers, before) == []
+    [live] = RunScore.objects.filter(run=with_answers.runs["same"], measure="AR")
+    assert live.value == 0
+
+
 def changed(released: Released, before: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
     """Return the roles and addresses that answer otherwise than before."""
     return [
@@ -345,7 +388,7 @@ def addresses(released: Released) -> Iterator[str]:
 
 
 def shown(content: bytes) -> tuple[str, list[str]]:
-    """Return the text and the data of charts of a page, without errata and what frames it."""
+    """Return the words and the data of charts of a page, without errata and what frames it."""
     # Pages name the lab and the task where they are as these are called now.
     for later, earlier in RENAMED.items():
         content = content.replace(later.encode(), earlier.encode())
@@ -355,7 +398,7 @@ def shown(content: bytes) -> tuple[str, list[str]]:
         if element.getparent() is not None:
             element.drop_tree()
     [main] = page.xpath("//main")
-    return " ".join(main.text_content().split()), data
+    return "".join(main.text_content().split()), data
 
 
 def test_a_version_survives_archive_and_restore(released, db, tmp_path):
