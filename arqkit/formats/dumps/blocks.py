@@ -21,6 +21,8 @@ BLOCK = 2**20
 """The number of bytes read at a time, and the approximate size of a block."""
 MAX_ROW = 10_000_000
 """The largest row in bytes: what libxml2 allows for an attribute. Posts have 30,000 at most."""
+MOST_ATTRIBUTES = 100
+"""Those of posts are 22 at most. lxml takes the square of the time for their number."""
 ROW = re.compile(rb"<row(?=[\s/>])")
 ROW_TAG = re.compile(rb"""<row(?:\s+[^\s=<>"'/]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*/?>""")
 
@@ -261,7 +263,7 @@ def read_block(block: Block) -> Iterator[DumpRow | Problem]:
     line = block.line
     for place, (start, end) in enumerate(pairwise([*starts, len(data)])):
         number = block.first + place
-        if elements is not None:
+        if elements is not None and len(elements[place].attrib) <= MOST_ATTRIBUTES:
             yield DumpRow(number, line, _fields(elements[place]))
         else:
             yield from _read_row(data[start:end], parser, number, line, block.source)
@@ -297,6 +299,10 @@ def _read_row(
         expected = "well-formed XML: values in quotes, and <, & and quotes in them escaped"
         actual, todo = f"a malformed row ({parsed})", "Correct the row, and import the file again."
         yield Problem(source, line, actual, expected, todo)
+        return
+    if (count := len(parsed[0].attrib)) > MOST_ATTRIBUTES:
+        actual, expected = f"a row of {count:,} attributes", f"at most {MOST_ATTRIBUTES} attributes"
+        yield Problem(source, line, actual, expected, "Remove the others.")
         return
     yield DumpRow(number, line, _fields(parsed[0]))
     if following and tag:

@@ -27,6 +27,9 @@ _MARKS = {
     b"\0<": "utf-16-be",
 }
 
+# Those of Python that no file is written in; punycode takes the square of the time for its length.
+_NO_ENCODINGS = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"}
+
 
 class SalvagedStream:
     """The unpacked bytes of a member, and then the fault that ended it early, if any."""
@@ -62,6 +65,8 @@ def utf8_stream(file: ByteStream) -> ByteStream:
     name = marked or (declared[1].decode() if declared else "utf-8")
     try:
         known = codecs.lookup(name).name
+        if known in _NO_ENCODINGS:
+            raise LookupError(name)
         "".encode(name)  # base64 and the like are not text encodings
     except LookupError as error:
         raise OSError(f"the unknown encoding {name}") from error
@@ -113,7 +118,7 @@ def dump_files(path: Path) -> dict[str, Path]:
     """
     if path.is_dir():
         names = defaultdict[tuple[str | None, str], list[str]](list)
-        for file in sorted(path.iterdir()):
+        for file in sorted(filter(Path.is_file, path.iterdir())):
             names[kind_of(file), file.suffix.lower()].append(file.name)
         packings = {
             kind: [p for p in (".xml", *PACKINGS) if (kind, p) in names] for kind in DUMP_FILES

@@ -1,5 +1,6 @@
 import bz2
 import gzip
+import os
 import random
 import zlib
 from pathlib import Path
@@ -178,6 +179,23 @@ def test_a_body_of_two_megabytes_is_in_and_a_row_beyond_the_limit_is_reported(tm
     assert [problem.line for problem in problems] == [4]
 
 
+def test_a_row_of_a_hundred_thousand_attributes_is_reported_at_once(tmp_path):
+    many = " ".join(f'a{number}="1"' for number in range(100_000))
+    rows = f'<row Id="1" />\n<row {many} />\n<row Id="3" />\n'
+    found, problems = read(write(tmp_path, f"{HEAD}{rows}</posts>"))
+
+    assert ids(found) == ["1", "3"]
+    assert [(one.line, one.found) for one in problems] == [(4, "a row of 100,000 attributes")]
+
+
+def test_what_is_no_file_is_not_read(tmp_path):
+    (tmp_path / "Posts.xml").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "Tags.xml")
+    (tmp_path / "Users.xml").mkdir()
+
+    assert dump_files(tmp_path) == {}
+
+
 def test_an_empty_list_is_no_problem_and_an_empty_file_is_one(tmp_path):
     assert read(write(tmp_path, HEAD + "</posts>")) == ([], [])
     assert len(read(write(tmp_path, b""))[1]) == 1
@@ -224,7 +242,9 @@ def test_a_file_that_claims_to_be_wide_and_is_not_is_read_as_utf_8(tmp_path, dec
     assert (found[0].fields["Body"], problems) == ("Gödel", [])
 
 
-@pytest.mark.parametrize("declared", ["base64", "rot13", "klingon"])
+@pytest.mark.parametrize(
+    "declared", ["base64", "rot13", "klingon", "punycode", "idna", "undefined", "utf-7", "U7"]
+)
 def test_an_encoding_that_is_none_of_text_is_reported(tmp_path, declared):
     found, problems = read(
         write(tmp_path, HEAD.replace("utf-8", declared) + '<row Id="1" /></posts>')
