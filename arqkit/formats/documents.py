@@ -4,7 +4,6 @@ A line is an object with `id`, `html` or `text`, and optionally `title`. The id 
 name without the ending. What cannot be read is reported by file and line; all else is read.
 """
 
-import gzip
 import re
 import zipfile
 import zlib
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, cast
 
+from arqkit.formats.archives.compressed import unpacked_lines
 from arqkit.formats.archives.unpacking import opened_zip
 from arqkit.formats.nested import json_values
 from arqkit.records import LONGEST_ID, FileRefusedError, Problem
@@ -96,9 +96,8 @@ def _raws(path: Path) -> Iterator[_Raw | Problem]:
                     with archive.open(name) as member:
                         yield _file(cast("BinaryIO", member), name)
     else:
-        is_packed = path.suffix.lower() == ".gz"
-        with gzip.open(path) if is_packed else path.open("rb") as lines:
-            yield from _lines(cast("BinaryIO", lines), path.name)
+        with path.open("rb") as file:
+            yield from _lines(unpacked_lines(file), path.name)
 
 
 def _ending(name: str) -> str:

@@ -2,11 +2,12 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 PIECE = 4 * 1024 * 1024
 GZIP, BZIP2 = b"\x1f\x8b", b"BZh"
@@ -71,6 +72,28 @@ class _Packed:
         if self._fault and not parts:
             raise self._fault
         return b"".join(parts)
+
+
+class _Raw(io.RawIOBase):
+    """A stream of bytes as the standard library buffers it."""
+
+    def __init__(self, stream: ByteStream) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Write the next bytes into a buffer, and return their number."""
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def unpacked_lines(file: BinaryIO) -> BinaryIO:
+    """Return the bytes of `unpacked_stream` as a file that is read by lines."""
+    return io.BufferedReader(_Raw(unpacked_stream(file)), PIECE)
 
 
 def read_pieces(path: Path, *, size: int = PIECE) -> Iterator[bytes]:

@@ -66,7 +66,7 @@ def unpack_archive(file: Path, to: Path) -> None:
     """
     try:
         with file.open("rb") as packed:
-            most = _most_unpacked(file)
+            most = _most_unpacked(file.stat().st_size)
             is_zip = file.name.lower().endswith(".zip") or packed.read(2) == _ZIP
             packed.seek(0)
             entries = _of_zip if is_zip else _of_tar
@@ -77,13 +77,13 @@ def unpack_archive(file: Path, to: Path) -> None:
         raise FileRefusedError.of(file.name, actual, expected, _AGAIN) from error
 
 
-def _most_unpacked(file: Path) -> int:
-    """Return how many bytes an archive may unpack to: a multiple of its size.
+def _most_unpacked(size: int) -> int:
+    """Return how many bytes an archive of a size may unpack to: a multiple of it.
 
     Texts pack to a tenth; a zip bomb to a thousandth.
     """
     ratio, least = MOST_UNPACKED
-    return max(least, ratio * file.stat().st_size)
+    return max(least, ratio * size)
 
 
 def _require_size(size: int, most: int, name: str) -> None:
@@ -145,7 +145,8 @@ def _refuse_kind(archive: str, name: str, kind: str) -> NoReturn:
 def opened_zip(file: BinaryIO, name: str, *, most: int = MOST_FILES) -> Iterator[zipfile.ZipFile]:
     """Open a zip from outside whose directory has at most `most` files.
 
-    Raise FileRefusedError before a huge directory is read into memory.
+    Raise FileRefusedError before a huge directory is read into memory, and if the files have too
+    many bytes; none is read beyond its declared size.
     """
     size = file.seek(0, 2)
     file.seek(max(size - _TAIL, 0))
@@ -159,6 +160,8 @@ def opened_zip(file: BinaryIO, name: str, *, most: int = MOST_FILES) -> Iterator
             actual, expected = f"a zip of {files:,} files", f"at most {most:,} files"
             raise FileRefusedError.of(name, actual, expected, "Pack fewer files.")
     with zipfile.ZipFile(file) as archive:
+        declared = sum(info.file_size for info in archive.infolist())
+        _require_size(declared, _most_unpacked(size), name)
         yield archive
 
 
@@ -235,7 +238,9 @@ def opened_7z(path: Path) -> Iterator["SevenZipFile"]:
             if len(archive.files) > MOST_FILES:
                 _refuse_many(path.name)
             _require_size(
-                sum(file.uncompressed for file in archive.list()), _most_unpacked(path), path.name
+                sum(file.uncompressed for file in archive.list()),
+                _most_unpacked(path.stat().st_size),
+                path.name,
             )
             yield archive
     except FileRefusedError:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from arqkit.formats import documents
+from arqkit.formats.archives import compressed, unpacking
 from arqkit.formats.documents import SourceDocument, is_of_documents, read_documents
 from arqkit.records import Problem
+from tests.outside import zip_of
 
 
 def lines(folder: Path, *rows: object, name: str = "docs.jsonl") -> Path:
@@ -108,6 +110,20 @@ def test_a_damaged_file_gives_the_documents_before_and_then_the_damage(tmp_path)
     *_, last = read_documents(path)
     assert last.found.startswith("a damaged file (")
     assert problems(tmp_path / "d.zip")[0][1].startswith("a damaged file (")
+
+
+@pytest.mark.parametrize("name", ["d.jsonl.gz", "d.zip"])
+def test_documents_that_unpack_to_far_more_bytes_than_texts_do_are_refused(
+    tmp_path, monkeypatch, name
+):
+    for module in (compressed, unpacking):
+        monkeypatch.setattr(module, "MOST_UNPACKED", (100, 1_000_000))
+    text = b'{"id": "a", "text": "t"}\n' + b" " * 4_000_000
+    data = gzip.compress(text)
+    (tmp_path / name).write_bytes(zip_of([("a.txt", text)]) if name == "d.zip" else data)
+
+    *_, last = problems(tmp_path / name)
+    assert "far more bytes than a text" in last[1] or last[1] == "more than 1 MB of files"
 
 
 def test_a_folder_without_documents_is_reported(tmp_path):
