@@ -80,7 +80,10 @@ def unused_columns(text: str) -> list[str]:
 
 
 def _header(text: str) -> list[str]:
-    return next(csv.reader([text.lstrip("\ufeff").split("\n", 1)[0]]), [])
+    try:
+        return next(csv.reader([text.lstrip("\ufeff").split("\n", 1)[0]]), [])
+    except csv.Error:  # such as a cell of more than 128 KiB
+        return []
 
 
 def turkle_rows(text: str, problems: FileProblems) -> Iterator[tuple[int, dict[str, str]]]:

@@ -18,6 +18,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from arqkit.formats.nested import json_values
 from arqkit.records import TopicRecord
 from arqkit.texts.posts.text import text_with_latex
 
@@ -164,7 +165,7 @@ class Endpoint:
             )
         reason = str(error.reason)
         with suppress(ValueError, TypeError, KeyError, OSError, HTTPException):
-            reason = str(json.loads(error.read(MOST_BYTES))["error"]["message"])
+            reason = str(json_values(error.read(MOST_BYTES))["error"]["message"])
         if self.key:
             reason = reason.replace(self.key, "…")
         message = f"The language model answered HTTP {error.code}: {reason[:EXCERPT]}"
@@ -202,7 +203,7 @@ def _read(response: HTTPResponse, until: float) -> bytes:
 
 def _completion(data: bytes) -> str:
     try:
-        text = json.loads(data)["choices"][0]["text"]
+        text = json_values(data)["choices"][0]["text"]
     except (ValueError, TypeError, KeyError, IndexError):
         text = None
     if not isinstance(text, str):

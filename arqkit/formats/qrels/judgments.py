@@ -8,12 +8,12 @@ item, label. The results of a batch of Turkle are read too (`arqkit.formats.turk
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from arqkit.formats.nested import json_values
 from arqkit.formats.source_text import FileKind, source_text
 from arqkit.formats.turkle import is_of_turkle, turkle_rows
 from arqkit.labels import LabelScale
@@ -178,7 +178,7 @@ _comment = _if(lambda cell: len(cell) <= LONGEST_COMMENT)
 _seconds = _if(lambda seconds: 0 <= seconds <= MAX_SECONDS, float)
 _active_ms = _if(range(MAX_SECONDS * 1000 + 1).__contains__, int)
 _yes = _if(("", "yes").__contains__)
-_marks = _if(lambda marks: isinstance(marks, list), json.loads)
+_marks = _if(lambda marks: isinstance(marks, list), json_values)
 
 
 def utc_time(cell: str) -> datetime:

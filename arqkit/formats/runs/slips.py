@@ -5,7 +5,6 @@ the number of columns, so that the file looks like a run of another task. The ta
 are therefore tried first, with and without these slips.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from arqkit.formats.nested import json_values
 from arqkit.formats.runs.lines import CSV, EXCERPT
 from arqkit.formats.runs.report import Finding, Place, listed
 from arqkit.topics import visible
@@ -219,11 +219,11 @@ def json_findings(data: bytes) -> Iterator[Finding]:
         return
     first = data.split(b"\n", 1)[0]
     try:
-        value = json.loads(first)
+        value = json_values(first)
         form = "JSON lines" if b"\n" in data.strip() else "JSON"
     except ValueError:
         try:
-            value = json.loads(data)
+            value = json_values(data)
         except ValueError:
             return
         form = "JSON"

@@ -94,6 +94,15 @@ class LabCommand(BaseCommand):
         for path in folder.beside:
             self.stdout.write(f"Read beside the folder: {path}")
 
+    def list_links(self, folder: Path, files: Iterable[Path]) -> None:
+        """Print those of the files in a folder that lie outside of it. Raise FileRefusedError for
+        what is no file.
+        """
+        source = SourceFolder(folder, reads_beside=True)
+        for file in files:
+            _ = source / file.name
+        self.list_beside(source)
+
     def _report_waiting(self, text: str) -> None:
         self.stderr.write(text, style_func=str)
         self.stderr.flush()

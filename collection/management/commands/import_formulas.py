@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from arqkit.formats.formulas.index import index_files
 from arqkit.loads import LoadChanges, LoadChoice
 from arqlab.core.errors import require_confirmed
 from arqlab.core.management.labcommand import LoadCommand
@@ -36,6 +37,8 @@ class Command(LoadCommand):
             raise CommandError("Name at least one file: --latex, --slt or --opt.")
         if missing := [str(path) for path in files.values() if not path.exists()]:
             raise CommandError(f"File not found: {', '.join(missing)}. Check the path.")
+        for path in filter(Path.is_dir, files.values()):
+            self.list_links(path, index_files(path))
         changes = LoadChanges()
         add_import_changes(changes, slug=options["collection"], files=files)
         require_confirmed(changes, choice.confirmed)

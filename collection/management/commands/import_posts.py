@@ -61,6 +61,8 @@ class Command(LoadCommand):
         """Import the files one by one and print their counts and problems."""
         window, now = self._window(options), timezone.now()
         files = self._files(options["path"], options["kind"])
+        if options["path"].is_dir():
+            self.list_links(options["path"], files.values())
         changes = LoadChanges()
         add_import_changes(changes, slug=options["collection"], files=files, window=window)
         require_confirmed(changes, choice.confirmed)

@@ -44,6 +44,20 @@ def test_a_file_without_heading_is_qrels_with_tabs_or_blanks():
     assert problems == []
 
 
+def test_marks_of_absurd_depth_are_a_problem():
+    problem = one_problem("topic\titem\tlabel\tmarks\nA.1\t10\t3\t" + "[" * 100_000 + "\n")
+
+    assert problem.found.startswith("the marks '[[[")
+
+
+@pytest.mark.parametrize("text", ["<a>" * 100_000, "\0" * 200_000, "A.1 0 " + "1" * 200_000 + " 3"])
+def test_a_first_line_of_absurd_length_is_a_problem(text):
+    rows, problems = read(text)
+
+    assert rows == []
+    assert len(problems) == 1
+
+
 def test_a_time_without_zone_is_in_utc():
     [row], _ = read("topic\titem\tlabel\tjudged_at\nA.1\t10\t1\t2026-11-21 14:05\n")
 
