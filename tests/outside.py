@@ -106,3 +106,25 @@ def files_below(folder: Path) -> set[str]:
         for path in folder.rglob("*")
         if path.is_symlink() or not path.is_dir()
     }
+
+
+HOSTILE: dict[str, Callable[[str], bytes]] = {
+    "deep.json": lambda _: b"[" * 100_000,
+    "deep.xml": lambda _: b"<a>" * 100_000,
+    "Posts.xml": lambda secret: (
+        f'<!DOCTYPE a [<!ENTITY b SYSTEM "file://{secret}">]>'
+        '<posts><row Id="1" PostTypeId="1" Title="t" Body="&b;" /></posts>'
+    ).encode(),
+    "null.tsv": lambda _: bytes(200_000),
+    "bytes.tsv": lambda _: bytes(range(256)) * 40,
+    "digits.tsv": lambda _: b"A.1 0 10 " + b"9" * 5_000,
+    "empty.tsv": lambda _: b"",
+    "half.tsv.gz": lambda _: gzip.compress(bytes(range(256)) * 40)[:-9],
+    "bomb.tsv.gz": lambda _: gzip.compress(bytes(110_000_000), 1),
+    "link.tar": lambda secret: tar_with(b"2", secret),
+    "device.tar": lambda _: tar_with(b"3"),
+    "link.zip": lambda secret: zip_with(0o120777, secret),
+    "names.zip": lambda secret: zip_of([("../secret.txt", b"a"), (secret, b"b")]),
+    "lab.toml": lambda secret: f'[[tasks]]\ntopics = "{secret}"\n'.encode(),
+}
+"""Files that do harm, from the path of a file that nobody may read."""

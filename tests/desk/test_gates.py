@@ -9,17 +9,19 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django import forms
 from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from arqkit.formats.archives.folders import checked_parts
 from arqlab.core.models import Job, JobProblem, Lab, Task
+from desk.forms.loads import CollectionFilesForm
 from desk.services.run_files import RUN_COLUMNS, run_files
 from submissions.models import Run
 from tests.desk.views.test_loads import FILES, creator, file, post
 from tests.factories import Scene
-from tests.outside import NAMES, PACKERS, SECRET, tar_with, zip_of
+from tests.outside import HOSTILE, NAMES, PACKERS, SECRET, tar_with, zip_of
 from tests.paths import ROOT
 
 __all__ = ["creator", "post"]
@@ -164,6 +166,27 @@ def test_no_column_of_a_manifest_reads_a_file_of_the_server(scene, post, secret,
         assert not any(SECRET in text for text in everything_stored())
         if column == "file":
             assert_refused(load, says="no file")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "field",
+    [
+        name
+        for name, field in CollectionFilesForm.base_fields.items()
+        if isinstance(field, forms.FileField)
+    ],
+)
+def test_no_file_of_a_collection_stops_its_load_or_reads_a_file_of_the_server(
+    scene, post, secret, field, name
+):
+    names = {"dump": "Posts.xml", "documents": f"d{'.zip' if 'zip' in name else '.jsonl'}"}
+    sent = [file(names.get(field, name), HOSTILE[name](str(secret)) or b" ")]
+
+    load = post(scene.superuser, "/labs/arqmath-x/collection/load/", slug="mse", **{field: sent})
+
+    assert load.state in (Job.State.DONE, Job.State.REFUSED), load.message
+    assert not any(SECRET in text for text in everything_stored())
 
 
 def test_a_zip_of_runs_for_the_api_stays_in_memory(scene: Scene, client_of, secret):

@@ -1,7 +1,5 @@
 """Whatever file a command is given, it ends with a sentence, and reads no other file."""
 
-import gzip
-from collections.abc import Callable
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
@@ -11,7 +9,7 @@ from django.core.management import CommandError, call_command, get_commands, loa
 
 from arqlab.core.management.labcommand import LabCommand
 from tests.desk.test_gates import everything_stored
-from tests.outside import SECRET, tar_with, zip_of, zip_with
+from tests.outside import HOSTILE, SECRET
 
 TASK = "arqmath-x/task1"
 DOORS: dict[tuple[str, str], list[str]] = {
@@ -38,25 +36,6 @@ WRITTEN = {
     *(("archive", "--out"), ("backup", "--to"), ("export_collection", "folder")),
     *(("export_pool", "--out"), ("export_qrels", "--run-map"), ("make_baseline", "--out")),
     ("make_topics", "--out"),
-}
-FILES: dict[str, Callable[[str], bytes]] = {
-    "deep.json": lambda _: b"[" * 100_000,
-    "deep.xml": lambda _: b"<a>" * 100_000,
-    "Posts.xml": lambda secret: (
-        f'<!DOCTYPE a [<!ENTITY b SYSTEM "file://{secret}">]>'
-        '<posts><row Id="1" PostTypeId="1" Title="t" Body="&b;" /></posts>'
-    ).encode(),
-    "null.tsv": lambda _: bytes(200_000),
-    "bytes.tsv": lambda _: bytes(range(256)) * 40,
-    "digits.tsv": lambda _: b"A.1 0 10 " + b"9" * 5_000,
-    "empty.tsv": lambda _: b"",
-    "half.tsv.gz": lambda _: gzip.compress(bytes(range(256)) * 40)[:-9],
-    "bomb.tsv.gz": lambda _: gzip.compress(bytes(110_000_000), 1),
-    "link.tar": lambda secret: tar_with(b"2", secret),
-    "device.tar": lambda _: tar_with(b"3"),
-    "link.zip": lambda secret: zip_with(0o120777, secret),
-    "names.zip": lambda secret: zip_of([("../secret.txt", b"a"), (secret, b"b")]),
-    "lab.toml": lambda secret: f'[[tasks]]\ntopics = "{secret}"\n'.encode(),
 }
 
 
@@ -85,14 +64,14 @@ def secret(settings, tmp_path: Path) -> Path:
     return tmp_path / "secret.txt"
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("door", DOORS, ids=" ".join)
 def test_a_hostile_file_is_refused_with_a_sentence(scene, secret, tmp_path, door, name):
     """Or it is read, if it has something to read."""
     folder = tmp_path / "sent"
     folder.mkdir()
     path = folder / name
-    path.write_bytes(FILES[name](str(secret)))
+    path.write_bytes(HOSTILE[name](str(secret)))
     words = [word.format(folder if door[0] == "load_lab" else path) for word in DOORS[door]]
 
     # `check_run` ends with 1 after the report on an invalid run.
