@@ -129,7 +129,7 @@ def test_a_valid_run_of_distances_is_not_called_faultless(
 def test_a_report_needs_few_queries(
     browser: Client, valid_run: Run, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         browser.get(url("run-detail", valid_run.pk))
 
 
