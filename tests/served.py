@@ -22,6 +22,8 @@ from django.http import HttpRequest, HttpResponse
 from tests.paths import ROOT
 
 LOCK = "requests.lock"
+PATIENCE = 300
+"""The seconds after which a server that has not answered will not start."""
 
 
 class HoldsLock:
@@ -92,7 +94,7 @@ def running_server(folder: Path) -> Iterator[Server]:
         process, port = listening(command, env=environment(folder), stdout=log, stderr=log)
     server = Server(f"http://127.0.0.1:{port}", folder)
     try:
-        urllib.request.urlopen(f"{server.url}/health/live").close()
+        urllib.request.urlopen(f"{server.url}/health/live", timeout=PATIENCE).close()
         yield server
     finally:
         server.lock.close()

@@ -125,6 +125,17 @@ def test_every_door_refuses_a_strange_database(kind, monkeypatch):
         text = text_of()
         for part in (*strange.found, strange.todo):
             assert any(either in text for either in part.split("|")), (door, part, text)
+    assert locks_held() == 0
+
+
+def locks_held() -> int:
+    """Return how many locks this database's servers would wait for."""
+    if connection.vendor != "postgresql":
+        return 0
+    held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+    with connection.cursor() as cursor:
+        cursor.execute(held)
+        return int(cursor.fetchone()[0])
 
 
 def test_a_database_that_this_version_migrated_is_not_strange():

@@ -8,6 +8,8 @@ import socket
 import threading
 import time
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
@@ -110,15 +112,27 @@ def allow_connections() -> None:
 
 def migrate_once() -> None:
     """Migrate the database; servers that start at once wait for the first."""
+    with alone():
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let no other server of a PostgreSQL database into this block; SQLite has one server."""
     with connection.cursor() as cursor:
-        # Until the connection ends. Who waits in the database has a snapshot, for whose end indexes
-        # wait that are created concurrently.
+        # Who waits in the database has a snapshot, for whose end indexes wait that are created
+        # concurrently.
         while connection.vendor == "postgresql":
             cursor.execute("SELECT pg_try_advisory_lock(%s)", [MIGRATING])
             if cursor.fetchone()[0]:
                 break
             time.sleep(0.2)
-        call_command("migrate", interactive=False, verbosity=0)
+    try:
+        yield
+    finally:
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATING])
 
 
 def check_workers(workers: int, app_configs: object, **_: Any) -> list[Error]:
