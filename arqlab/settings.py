@@ -111,12 +111,13 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "builtins": ["arqlab.core.templatetags.places"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "arqlab.web.pages.lab_and_task",
-            ]
+            ],
         },
     }
 ]
@@ -165,8 +166,8 @@ AUTH_PASSWORD_VALIDATORS = [
 # attempts and API requests are limited by the address of the client.
 PROXIES = ALLAUTH_TRUSTED_PROXY_COUNT = env_int("ARQLAB_PROXIES", 0)
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "desk:home"
-ACCOUNT_LOGOUT_REDIRECT_URL = "desk:home"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_UNIQUE_EMAIL = True

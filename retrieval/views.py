@@ -114,6 +114,7 @@ def run_combine(request: HttpRequest, task: Task) -> HttpResponse:
 @pages.read(
     "systems/",
     "system-search",
+    shows="system-search",
     access=looked_up_lab_or_404,
     section="search",
     api=ROWS,

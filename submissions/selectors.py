@@ -276,7 +276,7 @@ def repaired_file(run: Run) -> ContentFile | None:
 def runs_page(task: Task, runs: Sequence[Run]) -> str:
     """Return the address of the page of the only run, or of the list of runs."""
     if len(runs) == 1:
-        return task_url("desk:run-detail", task, runs[0].pk)
+        return task_url("run", task, runs[0].pk)
     return task_url("submissions:run-list", task)
 
 

@@ -28,6 +28,7 @@ PACKAGES = (
 # Each template folder may load the tag libraries of its own level and of those below.
 TAG_LIBRARIES = {
     "core_tags": 0,
+    "places": 0,
     "tabs": 0,
     "notices_tags": 0,
     "collection_tags": 1,
@@ -130,6 +131,18 @@ def test_templates_load_no_tag_library_of_an_upper_app():
         for names in re.findall(r"{% load ([^%]*)%}", path.read_text(encoding="utf-8")):
             upper = [name for name in names.split() if TAG_LIBRARIES.get(name, 0) > level]
             wrong += [f"{path.relative_to(ROOT)} loads {name}" for name in upper]
+    assert wrong == []
+
+
+def test_no_app_names_a_page_of_an_app_above():
+    """`arqlab.web.places` links such a page by what it shows, so that its app can be left out."""
+    wrong = []
+    templates = sorted((ROOT / "templates").rglob("*.html"))
+    for path in (*product_files(), *templates):
+        folder = path.relative_to(ROOT / "templates" if path in templates else ROOT).parts[0]
+        level = TEMPLATE_LEVELS.get(folder, 0)
+        names = re.findall(r"""["'](\w+):[\w-]+["']""", path.read_text(encoding="utf-8"))
+        wrong += [f"{path}: {name}" for name in names if TEMPLATE_LEVELS.get(name, 0) > level]
     assert wrong == []
 
 
@@ -354,7 +367,6 @@ READS_ARCHIVE = re.compile(
 ARCHIVE_READERS = {
     "arqkit/formats/archives/unpacking.py": "the gate",
     "arqkit/formats/archives/uploads.py": "run files, in memory and never by their path",
-    "arqkit/formats/documents.py": "one document a line, read as a stream",
     "desk/services/backup_archives.py": "backups, which only the operator makes and restores",
     "evaluation/services/kept_kits.py": "a kit that the server kept",
 }
@@ -367,10 +379,10 @@ OPENERS = {
     "arqkit/lab_commands.py": "files that the user of the command names",
     "arqkit/data_files.py": "data of the package",
     "arqkit/formats/archives/": "the gate",
-    "arqkit/formats/documents.py": "a path from the gate",
     "arqkit/formats/dumps/sources.py": "a path from the gate",
     "arqkit/formats/formulas/index.py": "a path from the gate",
     "arqkit/formats/papers/matrices.py": "data of the package",
+    "arqkit/formats/documents.py": "a path from the gate",
     "arqkit/formats/runs/packs.py": "a file that the user of the command names",
     "arqkit/formats/tables.py": "an archive that is written",
     "arqkit/formats/turkle.py": "data of the package",

@@ -43,10 +43,9 @@ from arqlab.core.views.error_pages import (
 from arqlab.core.views.jobs import being_computed, computing_news
 from arqlab.core.visits import Visit, after_visit, write_visit
 from arqlab.web.pages import page_of
+from arqlab.web.places import url_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-JUDGING = "assessment:api-judging-"
-"""Judging has no time for another query: its own see no topic of an archive."""
 REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."
 
 
@@ -357,14 +356,23 @@ class SecondFactor(_Middleware):
         self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
     ) -> HttpResponse | None:
         """Refuse all pages but those of accounts."""
-        name = str(request.resolver_match and request.resolver_match.view_name)
-        is_open = request.path.startswith(PATH) or name.startswith(JUDGING)
-        if is_open or not needs_second_factor(request.user):
+        if (
+            request.path.startswith(PATH)
+            or checks_itself(view)
+            or not needs_second_factor(request.user)
+        ):
             return None
         if wants_json(request):
             return JsonResponse(error_body(NO_SECOND_FACTOR, "no-second-factor"), status=403)
         messages.info(request, NO_SECOND_FACTOR)
         return redirect("mfa_activate_totp")
+
+
+def checks_itself(view: Any) -> bool:
+    """Return whether a view of the API says that its own queries refuse what is archived, and who
+    lacks a second factor: judging has no time for another query.
+    """
+    return bool(getattr(getattr(view, "cls", None), "checks_itself", False))
 
 
 class ReadOnlyArchives(_Middleware):
@@ -380,7 +388,7 @@ class ReadOnlyArchives(_Middleware):
         if slug is None:
             return None
         name = str(request.resolver_match and request.resolver_match.view_name)
-        if page_of(request).in_archive or name.startswith(JUDGING):
+        if page_of(request).in_archive or checks_itself(view):
             return None
         if not is_archived(slug, kwargs.get("task", "")):
             return None
@@ -389,7 +397,7 @@ class ReadOnlyArchives(_Middleware):
         if not request.accepts("text/html") or ":api-" in name:
             return JsonResponse(error_body(REFUSAL, "archived"), status=409)
         messages.error(request, REFUSAL)
-        return redirect("desk:lab-detail", lab=slug)
+        return redirect(url_of("lab", lab=slug))
 
 
 def _lab_of_invitation(request: HttpRequest, kwargs: dict[str, Any]) -> str | None:

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
-from django.urls import reverse
 
 from arqkit.topics import visible
 from arqlab.core.errors import user_error
 from arqlab.core.models import Task
+from arqlab.web.places import address_of
 
 MOST_NAMES = 5
 """The number of names that a sentence lists."""
@@ -111,7 +111,7 @@ def named_oddity(
 
 def submission_oddities(task: Task, *, at: datetime) -> list[Oddity]:
     """Return the check whether teams can still submit runs to a task, or not yet."""
-    state, url, sentence = task.state(at), task_url("submissions:task-close", task), ""
+    state, url, sentence = task.state(at), task_url("task-close", task), ""
     if state == "upcoming" and task.opens_at:
         sentence = f"Submission has not opened yet. It opens on {utc_text(task.opens_at)}."
         url = task_url("core:task-edit", task)
@@ -143,8 +143,8 @@ def past_deadlines(task: Task, changes: Mapping[str, Any], *, at: datetime) -> d
 
 
 def task_url(name: str, task: Task, *more: object) -> str:
-    """Return the address of a page of a task, with more parts of the address that it takes."""
-    return reverse(name, args=[task.lab.slug, task.slug, *more])
+    """Return the address of a page of a task, which takes `more` parts of the address."""
+    return address_of(name, task.lab.slug, task.slug, *more)
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:

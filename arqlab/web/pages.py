@@ -23,6 +23,8 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from arqlab.web.tabs import Tab
+
 API = "api/v1/"
 LAB = "labs/<slug:lab>/"
 TASK = f"{LAB}tasks/<slug:task>/"
@@ -44,6 +46,8 @@ class Page:
     the room on the server. A page with `api` also answers below `API`: with its `FILE`, or with the
     `ROWS` of its first table, or of that which the address names. `query` describes parameters of
     its own in the schema. `guide` is the chapter of the guides, if it is not that of its section.
+    `shows` is the place by which apps below link the page (`arqlab.web.places`), and `tabs` are
+    those that lead to it.
     """
 
     access: Callable[..., object] | None = None
@@ -54,6 +58,8 @@ class Page:
     api: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
     guide: str = ""
+    shows: str = ""
+    tabs: tuple[Tab, ...] = ()
     methods: tuple[str, ...] = READ
 
     def asked(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -183,7 +189,7 @@ def _api_of(
             return page.asked(view)(plain, **kwargs)
 
     handler = PageApi.as_view()
-    handler.page = replace(page, methods=READ)  # type: ignore[attr-defined]
+    handler.page = replace(page, methods=READ, shows="", tabs=())  # type: ignore[attr-defined]
     return handler
 
 

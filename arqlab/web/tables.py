@@ -17,7 +17,6 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet, Transform
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
@@ -27,6 +26,7 @@ from arqkit.formats.tables import FILE_ENDINGS
 from arqlab.web.cells import DASH, TEXT, CellKind, run_name, team_name
 from arqlab.web.downloads import rows_response, table_file
 from arqlab.web.lists import ROWS_A_PAGE, Filter, Listing, Search
+from arqlab.web.places import address_of
 
 Value = Callable[[Any], Any] | str
 LONGEST = 120
@@ -60,9 +60,12 @@ def reader(value: Value) -> Callable[[Any], Any]:
 
 
 def to(name: str, *address: object, of: Value, query: str = "") -> Callable[[Any], str]:
-    """Return what makes the address of a page: the last part is a value of the row."""
+    """Return what makes the address of a page: the last part is a value of the row.
+
+    The page is named by its view, or, if it belongs to an app above, by its place.
+    """
     last, end = reader(of), f"?{query}" if query else ""
-    return lambda row: reverse(name, args=[*address, last(row)]) + end
+    return lambda row: address_of(name, *address, last(row)) + end
 
 
 @dataclass(frozen=True)

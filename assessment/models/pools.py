@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
@@ -14,6 +13,7 @@ from arqkit.judgments.questions import SpecialQuestion
 from arqkit.labels import LARGEST_VALUE, LabelScale, scale_of_rows
 from arqkit.records import ITEM_WORDS, ItemKind
 from arqlab.core.models import Task, Topic, User
+from arqlab.web.places import url_of
 from assessment.models.kinds import KINDS, Opening, RoundKind, kind_choices, kinds_that
 from collection.models import VisualMap
 
@@ -175,8 +175,8 @@ class Round(models.Model):
         """Return the address of the round's page: decisions have a list of their own."""
         args = [self.task.lab.slug, self.task.slug]
         if self.rules.decides:
-            return reverse("evaluation:adjudication-list", args=args)
-        return reverse("evaluation:round-detail", args=[*args, self.key])
+            return url_of("adjudications", *args)
+        return url_of("round", *args, self.key)
 
     @property
     def key(self) -> str:

@@ -15,6 +15,7 @@ from arqlab.web.jobs import news
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.problems import problem_table
 from arqlab.web.tables import Column, Empty, Table, to
+from arqlab.web.tabs import Tab, organizers
 from collection.models import Import
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import (
@@ -30,7 +31,7 @@ pages = Pages(f"{LAB}collection/", organized_lab_or_404, section="collection")
 PROBLEMS_A_PAGE = 100
 
 
-@pages.read("", "collection-detail")
+@pages.read("", "collection-detail", tabs=(Tab("lab", "Collection", 40, organizers),))
 def collection_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the contents of the lab's collection, missing data and imports."""
     collection = collection_of(lab)

@@ -28,6 +28,7 @@ from arqlab.core.permissions import (
 from arqlab.core.selectors import corrections_of
 from arqlab.web.lists import SearchForm
 from arqlab.web.pages import LAB, Pages
+from arqlab.web.tabs import Tab, judges
 from collection.models import Collection, Post
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
@@ -62,7 +63,9 @@ pages = Pages(LAB, section="search")
 HTMX = ("HX-Request", "HX-History-Restore-Request")
 
 
-@pages.read("posts/", "post-list", access=looked_up_lab_or_404)
+@pages.read(
+    "posts/", "post-list", tabs=(Tab("lab", "Search", 30, judges),), access=looked_up_lab_or_404
+)
 def post_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the search of the lab's collection; with `pane=1`, or for htmx, its form and results."""
     form = LookUpForm(request.GET or None)
@@ -196,7 +199,12 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     return _page_or_panel(request, "collection/post_detail.html", context)
 
 
-@pages.read("tasks/<slug:task>/topics/<str:query_id>/thread/", "topic-thread", section="topics")
+@pages.read(
+    "tasks/<slug:task>/topics/<str:query_id>/thread/",
+    "topic-thread",
+    shows="topic-thread",
+    section="topics",
+)
 def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
     """Show the thread of a topic: its question with the original answers.
 

@@ -31,7 +31,13 @@ def lab_download(request: HttpRequest, lab: Lab, name: str) -> StreamingHttpResp
     return _file(exports, lab, name=name, prefix=lab.slug)
 
 
-@pages.read("tasks/<slug:task>/downloads/<str:name>", "task-download", access=task_or_404, api=FILE)
+@pages.read(
+    "tasks/<slug:task>/downloads/<str:name>",
+    "task-download",
+    shows="task-download",
+    access=task_or_404,
+    api=FILE,
+)
 def task_download(request: HttpRequest, task: Task, name: str) -> StreamingHttpResponse:
     """Return a file of a task."""
     exports = task_exports(task, organizes=may_organize(request.user, task.lab))

@@ -17,6 +17,7 @@ from arqlab.notices.selectors import unread_notices
 from arqlab.web.cells import CHIP, COUNT, DEADLINE
 from arqlab.web.pages import LAB, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web.tabs import Tab
 from desk.selectors import LabsOverview, lab_dates, labs_overview, with_phases
 from desk.services.exports import lab_exports
 from desk.services.labs import copy_lab, delete_record, deletion_refusal
@@ -24,14 +25,24 @@ from desk.services.labs import copy_lab, delete_record, deletion_refusal
 pages = Pages(section="settings")
 
 
-@pages.form(f"{LAB}delete/", "lab-delete", in_archive=True, access=permissions.organized_lab_or_404)
+@pages.form(
+    f"{LAB}delete/",
+    "lab-delete",
+    shows="lab-delete",
+    in_archive=True,
+    access=permissions.organized_lab_or_404,
+)
 def lab_delete(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Delete a lab, after its name was typed."""
     return _deletion(request, lab, redirect("desk:lab-list"))
 
 
 @pages.form(
-    f"{TASK}delete/", "task-delete", in_archive=True, access=permissions.organized_task_or_404
+    f"{TASK}delete/",
+    "task-delete",
+    shows="task-delete",
+    in_archive=True,
+    access=permissions.organized_task_or_404,
 )
 def task_delete(request: HttpRequest, task: Task) -> HttpResponse:
     """Delete a task, after its name was typed."""
@@ -68,7 +79,7 @@ def lab_copy(request: HttpRequest, lab: Lab) -> HttpResponse:
 NOTICES = 5
 
 
-@pages.read("", "home", section="")
+@pages.read("", "home", shows="home", section="")
 def home(request: HttpRequest) -> HttpResponse:
     """Show a visitor the public labs; show a signed-in person their labs and next steps."""
     now, tasks = timezone.now(), tasks_visible_to(request.user)
@@ -88,7 +99,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return answer(request, "desk/home.html", context, _labs_table(labs, overview, empty))
 
 
-@pages.read("labs/", "lab-list", section="")
+@pages.read("labs/", "lab-list", shows="labs", section="")
 def lab_list(request: HttpRequest) -> HttpResponse:
     """Show all labs the person may see, open labs first."""
     tasks = tasks_visible_to(request.user)
@@ -123,7 +134,14 @@ def _task_links(row: LabRow) -> str:
     return format_html_join(", ", '<a href="{}">{}</a>', links)
 
 
-@pages.read(LAB, "lab-detail", access=lab_or_404, section="overview")
+@pages.read(
+    LAB,
+    "lab-detail",
+    shows="lab",
+    tabs=(Tab("lab", "Overview", 10),),
+    access=lab_or_404,
+    section="overview",
+)
 def lab_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show a lab: its state, tasks and deadlines, the person's role and next steps."""
     now = timezone.now()

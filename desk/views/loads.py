@@ -76,7 +76,7 @@ def archive_or_404(user: Visitor, load_id: int) -> Job:
     return job
 
 
-@pages.form("load-lab/", "lab-load", section="", sign_in=True, takes_loads=True)
+@pages.form("load-lab/", "lab-load", shows="lab-load", section="", sign_in=True, takes_loads=True)
 def lab_load(request: HttpRequest) -> HttpResponse:
     """Load a lab from a lab.toml and its files, or from an archive of its folder."""
     permissions.require_lab_creator(request)
@@ -91,14 +91,23 @@ def lab_restore(request: HttpRequest) -> HttpResponse:
 
 
 @pages.form(
-    f"{TASK}load/runs/", "runs-load", access=permissions.organized_task_or_404, takes_loads=True
+    f"{TASK}load/runs/",
+    "runs-load",
+    shows="runs-load",
+    access=permissions.organized_task_or_404,
+    takes_loads=True,
 )
 def runs_load(request: HttpRequest, task: Task) -> HttpResponse:
     """Load runs of several teams."""
     return _form_page(request, "runs", task)
 
 
-@pages.form(f"{TASK}load/<slug:kind>/", "task-load", access=permissions.organized_task_or_404)
+@pages.form(
+    f"{TASK}load/<slug:kind>/",
+    "task-load",
+    shows="task-load",
+    access=permissions.organized_task_or_404,
+)
 def task_load(request: HttpRequest, task: Task, kind: str) -> HttpResponse:
     """Load topics, qrels or judgments of a task."""
     if kind not in SECTIONS:
@@ -109,6 +118,7 @@ def task_load(request: HttpRequest, task: Task, kind: str) -> HttpResponse:
 @pages.form(
     f"{LAB}collection/load/",
     "collection-load",
+    shows="collection-load",
     access=permissions.organized_lab_or_404,
     takes_loads=True,
 )
@@ -117,7 +127,12 @@ def collection_load(request: HttpRequest, lab: Lab) -> HttpResponse:
     return _form_page(request, "collection", lab)
 
 
-@pages.form(f"{LAB}topic-candidates/", "candidates-load", access=permissions.organized_lab_or_404)
+@pages.form(
+    f"{LAB}topic-candidates/",
+    "candidates-load",
+    shows="candidates-load",
+    access=permissions.organized_lab_or_404,
+)
 def candidates_load(request: HttpRequest, lab: Lab) -> HttpResponse:
     """List the topic candidates of the lab's collection."""
     return _form_page(request, "candidates", lab)
@@ -139,14 +154,17 @@ def archive_file(request: HttpRequest, load: Job) -> FileResponse:
 
 
 @pages.action(
-    f"{LAB}collection/visual-ids/", "visual-ids-make", access=permissions.organized_lab_or_404
+    f"{LAB}collection/visual-ids/",
+    "visual-ids-make",
+    shows="visual-ids-make",
+    access=permissions.organized_lab_or_404,
 )
 def visual_ids_make(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Make the next version of the visual ids of the lab's collection."""
     return redirect(_started(request, "visual-ids", lab, LoadForm({}, place=lab)))
 
 
-@pages.read(f"{LAB}loads/", "load-list", access=permissions.organized_lab_or_404)
+@pages.read(f"{LAB}loads/", "load-list", shows="loads", access=permissions.organized_lab_or_404)
 def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the loads of a lab, newest first."""
     table = Table(
@@ -174,7 +192,7 @@ def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "desk/load_list.html", {}, table)
 
 
-@pages.read("loads/<number:load>/", "load-detail", access=load_or_404)
+@pages.read("loads/<number:load>/", "load-detail", shows="load", access=load_or_404)
 def load_detail(request: HttpRequest, load: Job) -> HttpResponse:
     """Show a load: its state, progress and report, and the form to repeat it."""
     stored = load.problems.all()
@@ -226,7 +244,7 @@ def _files_table(load: Job) -> Table:
     )
 
 
-@pages.action("loads/<number:load>/stop/", "load-stop", access=job_or_404)
+@pages.action("loads/<number:load>/stop/", "load-stop", shows="load-stop", access=job_or_404)
 def load_stop(request: HttpRequest, load: Job) -> HttpResponse:
     """Stop a job that waits, or ask the worker of a running one to stop."""
     stop_job(job=load, at=timezone.now(), by=permissions.signed_in(request))

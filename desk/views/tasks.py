@@ -13,6 +13,7 @@ from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.selectors import roles_in
 from arqlab.web.jobs import news
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tabs import Tab
 from assessment.pools.selectors.choices import pooled_together
 from desk.selectors import labs_overview
 from desk.services.exports import task_exports
@@ -28,7 +29,7 @@ pages = Pages(TASK, run_or_404, section="runs", sign_in=True)
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
 
-@pages.read("runs/<number:run>/", "run-detail")
+@pages.read("runs/<number:run>/", "run-detail", shows="run")
 def run_detail(request: HttpRequest, run: Run) -> HttpResponse:
     """Show a run: its state, report, description and actions."""
     return news(request, "desk/run_detail.html", _context(request, run))
@@ -74,7 +75,15 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
     }
 
 
-@pages.read("", "task-detail", access=task_or_404, section="overview", sign_in=False)
+@pages.read(
+    "",
+    "task-detail",
+    shows="task",
+    tabs=(Tab("task", "Overview", 10),),
+    access=task_or_404,
+    section="overview",
+    sign_in=False,
+)
 def task_detail(request: HttpRequest, task: Task) -> HttpResponse:
     """Show a task: its state, topics, runs, judging, leaderboard and rules."""
     now = timezone.now()

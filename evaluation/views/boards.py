@@ -27,6 +27,7 @@ from arqlab.core.views.answers import refused, told
 from arqlab.core.views.jobs import page_of_job, requested
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages, number_of
+from arqlab.web.tabs import Tab
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard
@@ -162,7 +163,9 @@ def spread_context(
     }
 
 
-@pages.read("leaderboard/", "leaderboard")
+@pages.read(
+    "leaderboard/", "leaderboard", shows="leaderboard", tabs=(Tab("task", "Leaderboard", 80),)
+)
 def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the leaderboard as the user can see it, or return it as a file.
 
@@ -288,6 +291,7 @@ def _unscored(visible: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]
 @pages.form(
     "runs/look-alikes/",
     "look-alike-list",
+    shows="look-alikes",
     section="runs",
     in_archive=True,
     access=organized_task_or_404,

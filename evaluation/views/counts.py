@@ -40,7 +40,7 @@ def lab_counts(request: HttpRequest, lab: Lab) -> HttpResponse:
     runs = [_run_row(sight) for sight in sights if sight.sees_everything]
     collection, name = collection_of(lab), lab.slug
     reads: dict[str, Callable[[Any], Any]] = {
-        "page": to("desk:task-detail", lab.slug, of="task.slug"),
+        "page": to("task", lab.slug, of="task.slug"),
         "collection": lambda row: collection.slug if collection else None,
     }
     tables = (

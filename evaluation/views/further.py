@@ -191,7 +191,7 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     visible = further.visible
     if format_:
         return board_file(visible, format_, name="first-answers")
-    url, columns = task_url("desk:task-detail", access.task), further.columns
+    url, columns = task_url("task", access.task), further.columns
     context = lines_context(request, visible, access, further=columns, task_url=url)
     context |= {"source": access.task, "further": further}
     return render(request, "evaluation/first_answers.html", context)

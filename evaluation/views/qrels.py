@@ -36,7 +36,11 @@ _table = tables_beside(__file__)
 
 
 @pages.form(
-    "<number:version>/certificate/", "certificate-detail", access=task_or_404, in_archive=True
+    "<number:version>/certificate/",
+    "certificate-detail",
+    shows="certificate",
+    access=task_or_404,
+    in_archive=True,
 )
 def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpResponseBase:
     """Show the certificate of a version by one measure, or compute it in the background.
@@ -170,7 +174,7 @@ def _named(certified: Certification, changes: pl.DataFrame) -> list[dict[str, An
     ]
 
 
-@pages.form("<number:version>/paper-kit/", "paper-kit-detail", in_archive=True)
+@pages.form("<number:version>/paper-kit/", "paper-kit-detail", shows="paper-kit", in_archive=True)
 def paper_kit_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show what the kit has; draw its figures in the background when asked to.
 
@@ -243,7 +247,7 @@ def version_effect(before: QrelSet, after: QrelSet, measure: Measure) -> Version
     return VersionEffect(measure, ranking, frame.sort("rank_after", "team", "tag").to_dicts())
 
 
-@pages.read("effect/", "qrels-effect")
+@pages.read("effect/", "qrels-effect", shows="qrels-effect")
 def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the ranks and scores of all runs by two versions, by default the two newest."""
     qrel_sets = QrelSet.objects.filter(task=task).select_related("task__lab").order_by("-version")

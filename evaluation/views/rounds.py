@@ -193,7 +193,7 @@ def _runs_table(round_: Round, results: RoundAnswers) -> Table:
 
 
 def _run_link(row: RunAnswers) -> str:
-    return run_name(row.run, task_url("desk:run-detail", row.run.task, row.run.pk))
+    return run_name(row.run, task_url("run", row.run.task, row.run.pk))
 
 
 def _types(row: RunAnswers) -> str:
@@ -214,7 +214,9 @@ PARTS: dict[str, tuple[str, Callable[[HttpRequest, SeenRound], Part]]] = {
 """The parts of the pages of rounds: what a kind reports, each with its template."""
 
 
-@pages.read("rounds/<slug:round>/", "round-detail", access=round_or_404, sign_in=True)
+@pages.read(
+    "rounds/<slug:round>/", "round-detail", shows="round", access=round_or_404, sign_in=True
+)
 def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show the progress of a round, and what its kind reports and the user may see.
 
@@ -248,7 +250,7 @@ def _progress_chip(row: PersonProgress) -> str:
     return chip("in-progress", "in progress") if row.done else chip("waiting", "not started")
 
 
-@pages.read("adjudication/", "adjudication-list")
+@pages.read("adjudication/", "adjudication-list", shows="adjudications")
 def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the labels on which official and second judgments differ, or return them as a file."""
     rows, by_effect = disagreement_queue(task), "effect" in request.GET.get("sort", "")

@@ -21,6 +21,7 @@ from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import F, edited
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import FILE, TASK, Pages
+from arqlab.web.places import url_of
 from arqlab.web.tables import answer
 from submissions.forms import MoveForm, RunEditForm, RunPublicationForm, SystemForm, WithdrawForm
 from submissions.models import Run
@@ -45,7 +46,14 @@ from submissions.tasks import validate_after_commit
 pages = Pages(TASK, run_or_404, section="runs", sign_in=True)
 
 
-@pages.form("close/", "task-close", access=organized_task_or_404, section="", sign_in=False)
+@pages.form(
+    "close/",
+    "task-close",
+    shows="task-close",
+    access=organized_task_or_404,
+    section="",
+    sign_in=False,
+)
 def task_close(request: HttpRequest, task: Task) -> HttpResponse:
     """List what is odd about closing a task, and close it for submission."""
     at = timezone.now()
@@ -57,7 +65,7 @@ def task_close(request: HttpRequest, task: Task) -> HttpResponse:
                 ceremony.require_acknowledged(request.POST)
             close_task(task=task, by=signed_in(request), at=at)
             messages.success(request, "The task is closed. Teams can no longer submit runs.")
-            return redirect("desk:task-detail", task.lab.slug, task.slug)
+            return redirect(url_of("task", task.lab.slug, task.slug))
         except UserError as refused:
             refusals = [refused.message]
     runs = Run.objects.valid().filter(task=task).count()
@@ -78,7 +86,7 @@ def task_reopen(request: HttpRequest, task: Task) -> HttpResponse:
             )
         else:
             messages.success(request, "The task is open again.")
-    return redirect("desk:task-detail", task.lab.slug, task.slug)
+    return redirect(url_of("task", task.lab.slug, task.slug))
 
 
 @pages.form("runs/<number:run>/edit/", "run-edit")
@@ -250,4 +258,4 @@ def _page(request: HttpRequest, page: str, run: Run, form: Form, **context: obje
 
 
 def _to(run: Run) -> HttpResponse:
-    return redirect("desk:run-detail", run.task.lab.slug, run.task.slug, run.pk)
+    return redirect(url_of("run", run.task.lab.slug, run.task.slug, run.pk))

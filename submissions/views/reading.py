@@ -26,6 +26,7 @@ from arqlab.web.downloads import table_response
 from arqlab.web.lists import Filter
 from arqlab.web.pages import FILE, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web.tabs import Tab, submitters
 from submissions.errors import submission_error
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run, RunQuerySet
@@ -52,7 +53,7 @@ STATES = {**dict(Run.Status.choices), "withdrawn": "Withdrawn"}
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
 
-@pages.read("", "run-list", access=runs_task_or_404)
+@pages.read("", "run-list", tabs=(Tab("task", "Runs", 30, submitters),), access=runs_task_or_404)
 def run_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the runs of the user's teams, or of all teams for organizers."""
     runs, context = runs_visible_to(request.user, task).for_lists(), submission_state(request, task)

@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 
 from django.db import models
 from django.db.models import Q
-from django.urls import reverse
 
 from arqlab.core.faults import PAUSES, attempt_due_at
 from arqlab.core.models.labs import Lab, Task
 from arqlab.core.models.people import User
 from arqlab.web.jobs import JOB_KINDS
+from arqlab.web.places import url_of
 
 STALE_JOB = timedelta(minutes=3)
 """A running job whose worker gave no sign of life for this long counts as dead."""
@@ -100,7 +100,7 @@ class Job(models.Model):
 
     def get_absolute_url(self) -> str:
         """Return the address of the page."""
-        return reverse("desk:load-detail", args=[self.pk])
+        return url_of("load", self.pk)
 
     @property
     def label(self) -> str:

@@ -9,6 +9,7 @@ from django.urls import reverse
 from arqlab.core.models import Lab, Task
 from arqlab.core.selectors import LabRoles, roles_in
 from arqlab.web.pages import Page, page_of
+from arqlab.web.places import tabs_of
 
 register = template.Library()
 
@@ -17,7 +18,7 @@ register = template.Library()
 CHAPTERS = {"judging": "assessor.html", "leaderboard": "results.html", "runs": "team.html"}
 
 
-class Tab(NamedTuple):
+class ShownTab(NamedTuple):
     """A tab: its section, its words and its address."""
 
     section: str
@@ -36,7 +37,7 @@ def lab_tabs(context: dict[str, Any]) -> dict[str, Any]:
         return {"tabs": []}  # such as the invitation to a team of a draft
     page_task = task if isinstance(task, Task) else None
     return {
-        "tabs": task_tabs(lab, page_task, standing) if page_task else tabs_of_lab(lab, standing),
+        "tabs": _shown(lab, page_task, standing),
         "section": context.get("section", page_of(request).section),
         "here": request.path,
         "name": page_task.name if page_task else lab.name,
@@ -57,40 +58,15 @@ def guide_address(context: dict[str, Any]) -> str:
     return reverse("core:guide-file", args=["index.html"]).replace("index.html", chapter)
 
 
-def task_tabs(lab: Lab, task: Task, standing: LabRoles) -> list[Tab]:
-    """Return the tabs of a task."""
-    pages = [("overview", "Overview", "desk:task-detail"), ("topics", "Topics", "core:topic-list")]
-    if standing.organizes or standing.teams:
-        pages.append(("runs", "Runs", "submissions:run-list"))
-    if standing.organizes:
-        pages.append(("pools", "Pools", "assessment:pool-list"))
-        pages.append(("judging", "Judging", "assessment:assignment-list"))
-        pages.append(("rounds", "Rounds", "assessment:round-list"))
-        pages.append(("qrels", "Qrels", "assessment:qrels-list"))
-    pages.append(("leaderboard", "Leaderboard", "evaluation:leaderboard"))
-    if standing.organizes:
-        pages.append(("settings", "Settings", "core:task-edit"))
-    tabs = [
-        Tab(section, words, reverse(name, args=[lab.slug, task.slug]))
-        for section, words, name in pages
+def _shown(lab: Lab, task: Task | None, standing: LabRoles) -> list[ShownTab]:
+    """Return the tabs of a lab, or of a task of it, that the user sees."""
+    place = {"lab": lab.slug, "task": task.slug if task else ""}
+    return [
+        ShownTab(
+            page.section,
+            tab.words,
+            reverse(view, kwargs={name: place[name] for name in placeholders}),
+        )
+        for (page, view, placeholders), tab in tabs_of("task" if task else "lab")
+        if tab.seen(standing)
     ]
-    if standing.assesses and not standing.organizes:
-        own = Tab("judging", "Judging", reverse("assessment:judging-home", args=[lab.slug]))
-        tabs.insert(-1, own)
-    return tabs
-
-
-def tabs_of_lab(lab: Lab, standing: LabRoles) -> list[Tab]:
-    """Return the tabs of a lab."""
-    pages = [("overview", "Overview", "desk:lab-detail")]
-    if standing.assesses or standing.organizes:
-        pages.append(("judging", "Judging", "assessment:judging-home"))
-        pages.append(("search", "Search", "collection:post-list"))
-    if standing.organizes:
-        pages.append(("collection", "Collection", "collection:collection-detail"))
-        pages.append(("people", "People", "core:people-list"))
-        pages.append(("messages", "Messages", "notices:message-list"))
-        pages.append(("tickets", "Tickets", "assessment:ticket-list"))
-        pages.append(("audit", "Audit log", "core:audit-list"))
-        pages.append(("settings", "Settings", "core:lab-edit"))
-    return [Tab(section, words, reverse(name, args=[lab.slug])) for section, words, name in pages]

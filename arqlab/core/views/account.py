@@ -24,6 +24,7 @@ from arqlab.core.views.editing import edited
 from arqlab.core.views.labs import detail_lines
 from arqlab.web.cells import ID, PROSE, TIME, moment
 from arqlab.web.pages import Pages
+from arqlab.web.places import url_of
 from arqlab.web.tables import Column, Empty, Table, answer, to
 
 pages = Pages(sign_in=True)
@@ -136,7 +137,7 @@ def _roles_table(person: User) -> Table:
     return Table(
         "roles",
         [
-            Column("Lab", "lab.name", link=to("desk:lab-detail", of="lab.slug"), is_head=True),
+            Column("Lab", "lab.name", link=to("lab", of="lab.slug"), is_head=True),
             Column("Role", "get_role_display"),
             Column(
                 "Team",
@@ -151,7 +152,7 @@ def _roles_table(person: User) -> Table:
         empty=Empty(
             "No roles yet",
             "Create a team in a lab, or open the invitation link of a team.",
-            reverse("desk:lab-list"),
+            url_of("labs"),
             "View all labs",
         ),
     )
@@ -200,6 +201,6 @@ def account_delete(request: HttpRequest) -> HttpResponse:
             name = delete_account(user=person, by=person)
             logout(request)
             messages.success(request, f"Your account is deleted. What stays has the name {name}.")
-            return redirect("desk:home")
+            return redirect(url_of("home"))
     status = 422 if form.errors else 200
     return render(request, "core/account_delete.html", {"form": form}, status=status)

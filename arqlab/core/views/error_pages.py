@@ -30,6 +30,7 @@ from arqkit.data_files import data_beside
 from arqlab.core.errors import RequestProblem, UserError, error_body
 from arqlab.core.faults import is_database_lost, is_disk_full
 from arqlab.core.views.answers import wants_json
+from arqlab.web.places import url_of
 
 
 class ErrorText(NamedTuple):
@@ -182,7 +183,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """
     match, is_signed_in = request.resolver_match, request.user.is_authenticated
     if match and match.url_name == "account_login" and is_signed_in:
-        return redirect("desk:home")
+        return redirect(url_of("home"))
     if match and not is_signed_in and getattr(match.func, "login_required", True):
         return form_to_sign_in(request)
     text = TEXTS["no-cookies"] if reason == csrf.REASON_NO_CSRF_COOKIE else TEXTS["old-form"]
@@ -247,7 +248,7 @@ def _invalid_fields(detail: Any, request: Request, field: str = "") -> Iterator[
 
 def _all_labs(request: HttpRequest) -> tuple[ErrorLink, ...]:
     """Return a link to all labs, and for visitors one to sign in and come back."""
-    labs = ErrorLink("See all labs", reverse("desk:lab-list"))
+    labs = ErrorLink("See all labs", url_of("labs"))
     if request.user.is_authenticated:
         return (labs,)
     return (labs, ErrorLink("Sign in", sign_in_url(request.get_full_path())))

@@ -27,13 +27,19 @@ from arqlab.core.views.editing import edited
 from arqlab.web.cells import COUNT, ID, PROSE, SAFE, TIME
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, ROWS, TASK, Pages
+from arqlab.web.places import url_of
 from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web.tabs import Tab, organizers
 
 pages = Pages(access=permissions.organized_lab_or_404)
 
 
 @pages.form(
-    f"{TASK}edit/", "task-edit", access=permissions.organized_task_or_404, section="settings"
+    f"{TASK}edit/",
+    "task-edit",
+    tabs=(Tab("task", "Settings", 90, organizers),),
+    access=permissions.organized_task_or_404,
+    section="settings",
 )
 def task_edit(request: HttpRequest, task: Task) -> HttpResponse:
     """Edit a task: its dates, limits, quota and measures."""
@@ -49,7 +55,7 @@ def task_edit(request: HttpRequest, task: Task) -> HttpResponse:
             confirmed=request.POST.get("confirm", ""),
         )
         messages.success(request, "Task saved.")
-        return redirect("desk:task-detail", lab=task.lab.slug, task=task.slug)
+        return redirect(url_of("task", lab=task.lab.slug, task=task.slug))
 
     form, answer = edited(
         request,
@@ -62,7 +68,13 @@ def task_edit(request: HttpRequest, task: Task) -> HttpResponse:
     return answer or render(request, "core/task_edit.html", context)
 
 
-@pages.read(f"{TASK}topics/", "topic-list", access=permissions.task_or_404, section="topics")
+@pages.read(
+    f"{TASK}topics/",
+    "topic-list",
+    tabs=(Tab("task", "Topics", 20),),
+    access=permissions.task_or_404,
+    section="topics",
+)
 def topic_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the topics of a task, filtered by words and topic information."""
     organizes = permissions.may_organize(request.user, task.lab)
@@ -142,7 +154,7 @@ def lab_create(request: HttpRequest) -> HttpResponse:
         with refused(form, taken="slug"):
             lab = create_lab(by=by, **form.cleaned_data)
             messages.success(request, f"{lab} was created. Add its tasks.")
-            return redirect("desk:lab-detail", lab=lab.slug)
+            return redirect(url_of("lab", lab=lab.slug))
     return render(request, "core/lab_create.html", {"form": form})
 
 
@@ -157,7 +169,7 @@ def task_create(request: HttpRequest, lab: Lab) -> HttpResponse:
         with refused(form):
             task = create_task(lab=lab, name=name, by=by, at=timezone.now(), **cleaned)
             messages.success(request, f"{task.name} was created. Load its topics.")
-            return redirect("desk:task-detail", lab=lab.slug, task=task.slug)
+            return redirect(url_of("task", lab=lab.slug, task=task.slug))
     return render(request, "core/task_create.html", {"form": form})
 
 
@@ -182,11 +194,13 @@ def _archived(request: HttpRequest, record: Lab | Task, at: datetime | None) -> 
     state = "archived. It is read-only until you restore it." if at else "restored."
     messages.success(request, f"{record.name} is {state}")
     if isinstance(record, Lab):
-        return redirect("desk:lab-detail", lab=record.slug)
-    return redirect("desk:task-detail", lab=record.lab.slug, task=record.slug)
+        return redirect(url_of("lab", lab=record.slug))
+    return redirect(url_of("task", lab=record.lab.slug, task=record.slug))
 
 
-@pages.form(f"{LAB}edit/", "lab-edit", section="settings")
+@pages.form(
+    f"{LAB}edit/", "lab-edit", tabs=(Tab("lab", "Settings", 90, organizers),), section="settings"
+)
 def lab_edit(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Edit the name, description and visibility of a lab."""
     by, names = permissions.signed_in(request), ("name", "description", "is_public")
@@ -194,7 +208,7 @@ def lab_edit(request: HttpRequest, lab: Lab) -> HttpResponse:
     def save(form: LabEditForm) -> HttpResponse:
         change_lab(lab=lab, changes=form.cleaned_data, by=by)
         messages.success(request, "Lab saved.")
-        return redirect("desk:lab-detail", lab=lab.slug)
+        return redirect(url_of("lab", lab=lab.slug))
 
     form, answer = edited(
         request,
@@ -206,7 +220,13 @@ def lab_edit(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer or render(request, "core/lab_edit.html", {"form": form})
 
 
-@pages.form(f"{LAB}people/", "people-list", api=ROWS, section="people")
+@pages.form(
+    f"{LAB}people/",
+    "people-list",
+    tabs=(Tab("lab", "People", 50, organizers),),
+    api=ROWS,
+    section="people",
+)
 def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the people of a lab, and grant roles."""
     form = RoleForm(request.POST or None)
@@ -289,7 +309,13 @@ def people_revoke(request: HttpRequest, lab: Lab) -> HttpResponse:
     return redirect("core:people-list", lab=lab.slug)
 
 
-@pages.read(f"{LAB}audit/", "audit-list", api=ROWS, section="audit")
+@pages.read(
+    f"{LAB}audit/",
+    "audit-list",
+    tabs=(Tab("lab", "Audit log", 80, organizers),),
+    api=ROWS,
+    section="audit",
+)
 def audit_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the audit log of a lab, newest first."""
     return answer(request, "core/audit_list.html", {}, _events_table(request, lab))

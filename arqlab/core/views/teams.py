@@ -22,6 +22,7 @@ from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.web.cells import TIME
 from arqlab.web.pages import LAB, Pages
+from arqlab.web.places import url_of
 from arqlab.web.tables import Column, Empty, Table, answer
 
 pages = Pages(access=permissions.team_or_404, section="people", sign_in=True)
@@ -116,7 +117,7 @@ def team_leave(request: HttpRequest, team: Team) -> HttpResponse:
         by = permissions.signed_in(request)
         leave_team(team=team, user=by, by=by)
         messages.success(request, f"You left {team.name}.")
-        return redirect("desk:lab-detail", lab=team.lab.slug)
+        return redirect(url_of("lab", lab=team.lab.slug))
     return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)
 
 

@@ -45,7 +45,9 @@ from arqlab.notices.services.texts import (
 from arqlab.web.cells import ADDRESS, CHIP, COUNT, TIME, chip, moment
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages
+from arqlab.web.places import url_of
 from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web.tabs import Tab, organizers
 
 pages = Pages(access=organized_lab_or_404, section="messages")
 
@@ -108,7 +110,7 @@ def _kind_or_404(kind: str) -> Kind:
     return Kind(kind)
 
 
-@pages.read(f"{LAB}messages/", "message-list")
+@pages.read(f"{LAB}messages/", "message-list", tabs=(Tab("lab", "Messages", 60, organizers),))
 def message_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the messages of a lab, newest first."""
     context = {"sends_mail": settings.SENDS_MAIL}
@@ -356,7 +358,7 @@ def _accept(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         messages.success(request, f"You are now {invitation.words_with_article} in {lab}.")
         if team:
             return redirect("core:team-detail", lab=lab.slug, team=team.pk)
-        return redirect("desk:lab-detail", lab=lab.slug)
+        return redirect(url_of("lab", lab=lab.slug))
     return redirect("notices:invitation-accept", token=invitation.token)
 
 

@@ -25,6 +25,7 @@ from arqlab.web.cells import COUNT, DAY, TENTHS, CellKind
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.problems import problem_table
 from arqlab.web.tables import Column, Table, answer, reader
+from arqlab.web.tabs import Tab, organizers
 from assessment.assignments.forms import AssignmentFileForm, ChosenTopicsForm, read_pairs
 from assessment.assignments.selectors.days import judged_days
 from assessment.assignments.selectors.grid import (
@@ -122,7 +123,7 @@ def _changes(
     return changes
 
 
-@pages.form("", "assignment-list")
+@pages.form("", "assignment-list", tabs=(Tab("task", "Judging", 50, organizers),))
 def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show assignments and progress, and assign, unassign or review the selected topics."""
     now = timezone.now()

@@ -107,6 +107,7 @@ class BodyParser(JSONParser):
 class JudgingApi(APIView):
     """The base class of the judging API: authentication, size limit and errors."""
 
+    checks_itself = True  # its queries see no topic of an archive
     scope = ApiToken.Scope.JUDGE
     parser_classes = (BodyParser,)
     throttle_classes = ()  # one item takes seconds, and counting requests takes time

@@ -21,7 +21,9 @@ from arqlab.core.selectors import roles_in
 from arqlab.web.cells import COUNT, EXCERPT, TIME, CellKind
 from arqlab.web.cells import label as label_html
 from arqlab.web.pages import LAB, TASK, Pages, number_of
+from arqlab.web.places import url_of
 from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web.tabs import Tab, judges, only_assessors
 from assessment.assignments.selectors.roster import own_rosters
 from assessment.guidelines.selectors.versions import (
     changed_guidelines,
@@ -57,7 +59,12 @@ def offline_worker(request: HttpRequest) -> HttpResponse:
     return HttpResponse(script.read_bytes(), content_type="text/javascript")
 
 
-@pages.read(f"{LAB}judging/", "judging-home", access=looked_up_lab_or_404)
+@pages.read(
+    f"{LAB}judging/",
+    "judging-home",
+    tabs=(Tab("lab", "Judging", 20, judges), Tab("task", "Judging", 75, only_assessors)),
+    access=looked_up_lab_or_404,
+)
 def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the assessor's topics with items left, answered tickets and changed guidelines."""
     user = signed_in(request)
@@ -201,10 +208,7 @@ def _config(
         "topic": place.path.query_id,
         "api": place.address("api-judging-next").removesuffix("next/"),
         "page_url": place.address(),
-        "worker": {
-            "url": reverse("assessment:offline-worker"),
-            "scope": reverse("desk:lab-detail", args=[lab]),
-        },
+        "worker": {"url": reverse("assessment:offline-worker"), "scope": url_of("lab", lab)},
         "judgments_url": place.address("judgment-list"),
         "search_url": reverse("collection:post-list", args=[lab]),
         "guideline": guideline.version if guideline else None,

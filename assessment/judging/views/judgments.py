@@ -72,6 +72,7 @@ POSITION = "instance__item__topic__position"
 @pages.read(
     "visual-ids/<number:version>/judged/",
     "affected-judgment-list",
+    shows="affected-judgments",
     access=organized_lab_or_404,
     section="collection",
 )

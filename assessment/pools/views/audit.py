@@ -120,7 +120,7 @@ def _totals_tables(task: Task, audit: PoolAudit, runs: Sequence[Run]) -> list[Ta
     return [
         Table(
             "run-totals",
-            [*run_columns("run", url=to("desk:run-detail", *address, of="run.pk")), *FIGURES],
+            [*run_columns("run", url=to("run", *address, of="run.pk")), *FIGURES],
             [{**by_run[str(run.pk)], "run": run} for run in runs if str(run.pk) in by_run],
         ),
         Table(

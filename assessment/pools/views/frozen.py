@@ -21,6 +21,7 @@ from arqlab.web.cells import CHIP, COUNT, HASH, PROSE, TIME, standing_chip
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web.tabs import Tab, organizers
 from assessment.models import Pool
 from assessment.pools.forms import choice_data
 from assessment.pools.selectors.choices import (
@@ -106,7 +107,13 @@ def _late(task: Task, choice: PoolChoice, known: Container[int]) -> list[Run]:
     return [*runs, *written]
 
 
-@pages.read("", "pool-list", api=ROWS, access=organized_task_or_404)
+@pages.read(
+    "",
+    "pool-list",
+    tabs=(Tab("task", "Pools", 40, organizers),),
+    api=ROWS,
+    access=organized_task_or_404,
+)
 def pool_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the pool of a task and its supplements, and what has changed since the freeze."""
     pools = list(Pool.official.filter(task=task).select_related("frozen_by").order_by("number"))

@@ -28,6 +28,7 @@ from arqlab.web.downloads import exact_response
 from arqlab.web.lists import Filter
 from arqlab.web.pages import FILE, ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web.tabs import Tab, organizers
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.forms import FreezeForm
 from assessment.qrels.selectors.drafts import (
@@ -341,7 +342,7 @@ def _reason(row: dict[str, Any]) -> str:
     return " ".join(filter(None, parts))
 
 
-@pages.read("", "qrels-list", api=ROWS)
+@pages.read("", "qrels-list", tabs=(Tab("task", "Qrels", 70, organizers),), api=ROWS)
 def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the draft and the versions of the qrels."""
     draft = draft_topics(task)

@@ -23,6 +23,7 @@ from arqlab.core.services.audit import record_event
 from arqlab.core.services.people import grant_role
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
+from arqlab.web.places import url_of
 from assessment.errors import assessment_error
 from assessment.models import Applicant, Judgment, Pool, PoolInstance, PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import task_scale
@@ -325,7 +326,7 @@ def _accept(applicant: Applicant, by: User) -> None:
         lab,
         Kind.APPLICATION_ACCEPTED,
         [applicant.user],
-        path=reverse("desk:lab-detail", args=[lab.slug]),
+        path=url_of("lab", lab.slug),
         key=f"application-accepted {applicant.pk}",
         person=by.name,
         round=str(round_),

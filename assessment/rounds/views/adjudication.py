@@ -15,6 +15,7 @@ from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import told
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import TASK, Pages, number_of
+from arqlab.web.places import url_of
 from assessment.guidelines.services.versions import Decision, item_of_instance, record_case
 from assessment.models import GuidelineEntry, Judgment, PoolInstance
 from assessment.qrels.selectors.drafts import task_scale
@@ -109,7 +110,7 @@ def adjudication_detail(request: HttpRequest, task: Task, instance: int) -> Http
     official = PoolInstance.official.select_related("item__pool", "item__topic__task__lab")
     item = get_object_or_404(official, item__pool__task=task, pk=instance)
     action = request.POST.get("action", "")
-    back = redirect("evaluation:adjudication-list", task.lab.slug, task.slug)
+    back = redirect(url_of("adjudications", task.lab.slug, task.slug))
 
     def make(data: QueryDict | None) -> RulingForm:
         decision = adjudication_of(task, item).decision

@@ -15,6 +15,7 @@ from arqlab.web.cells import CHIP, COUNT, TIME
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import FILE, ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web.tabs import Tab, organizers
 from assessment.errors import assessment_error
 from assessment.models import Round
 from assessment.models.kinds import KINDS, ItemSource
@@ -42,7 +43,7 @@ FORMS: dict[ItemSource, type[RoundForm]] = {
 }
 
 
-@pages.read("", "round-list", api=ROWS)
+@pages.read("", "round-list", tabs=(Tab("task", "Rounds", 60, organizers),), api=ROWS)
 def round_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the rounds of a task, with their progress, and the kinds that can be made."""
     context = {"kinds": [kind for kind in KINDS.values() if kind.items in FORMS]}

@@ -29,6 +29,7 @@ from arqlab.web.cells import EXCERPT, LABEL, TIME, CellKind, chip
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
+from arqlab.web.tabs import Tab, organizers
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Pool, Ticket, TicketPolicy
 from assessment.pools.selectors.choices import hides_threads
@@ -199,7 +200,7 @@ EMPTY = {
 }
 
 
-@pages.form("tickets/", "ticket-list")
+@pages.form("tickets/", "ticket-list", tabs=(Tab("lab", "Tickets", 70, organizers),))
 def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the tickets of all tasks in a `state`, and answer the selected ones that are open."""
     tickets, state = tickets_of(lab), request.GET.get("state", "open")
