@@ -60,7 +60,7 @@ def _result(client: Any, future: Any) -> Any:
         try:
             return future.result(timeout=SECONDS)
         except TimeoutError as error:
-            if future.done():
+            if future.status == "error":
                 raise  # of the function
             if not client.nthreads():
                 raise ConnectionError(
