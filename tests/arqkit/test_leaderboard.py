@@ -1,21 +1,14 @@
 """Leaderboards are ordered as in the papers' tables."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqkit.leaderboard import (
-    Board,
-    BoardRun,
-    columns_in,
-    main_measures,
-    part_of_board,
-    sorted_board,
-    with_runs,
-)
+from arqkit.leaderboard import Board, BoardRun, columns_in, part_of_board, sorted_board, with_runs
 from arqkit.measures.names import parse_measures
 from arqkit.standings import BASELINE, FLAGS, OUT_OF_COMPETITION, PRIMARY, STANDINGS, WITHDRAWN
 
@@ -56,8 +49,10 @@ def test_a_part_of_a_board_keeps_its_best_values_and_opens_groups_anew():
 def test_the_main_measures_are_the_first_three_that_rate_runs():
     names = ["Judged@10", "nDCG@10", "P@5", "RR", "AP"]
 
-    assert main_measures(parse_measures(names)) == parse_measures(names)[1:4]
-    assert len(main_measures(parse_measures(["Judged@10"]))) == 1
+    board = replace(EMPTY, measures=parse_measures(names))
+    assert board.main_measures == parse_measures(names)[1:4]
+    assert replace(board, printed=2).main_measures == parse_measures(names)[1:3]
+    assert len(replace(board, measures=parse_measures(["Judged@10"])).main_measures) == 1
 
 
 def test_baselines_come_first_then_teams_by_their_best_run():

@@ -41,6 +41,7 @@ def collection_file(
     posts: str | None = POSTS,
     formulas: str | None = FORMULAS,
     complete: bool = True,
+    slug: str = "small",
 ) -> CollectionFile:
     """Write the files of a collection and return their description in a lab's folder."""
     paths = {}
@@ -50,7 +51,7 @@ def collection_file(
             paths[name].write_text(text, encoding="utf-8")
     index = {"latex": paths["formulas.tsv"]} if formulas is not None else {}
     files = {"posts": paths["Posts.xml"]} if posts is not None else {}
-    return CollectionFile(slug="small", complete=complete, files=files, formulas=index)
+    return CollectionFile(slug=slug, complete=complete, files=files, formulas=index)
 
 
 def load_small(lab: Lab, folder: Path, **changes: object) -> Collection:

@@ -117,7 +117,7 @@ def released(kept_db: None, tmp_path_factory) -> Released:
 def with_formulas(kept_db: None, tmp_path_factory) -> Released:
     """Return a task whose runs have formula ids, and whose qrels have visual ids."""
     scene = make_lab("formulas")
-    load_small(scene.lab, tmp_path_factory.mktemp("formulas"))
+    load_small(scene.lab, tmp_path_factory.mktemp("formulas"), slug="formulas")
     scene.task.kind, scene.task.trec_items = Task.Kind.FORMULAS, Task.Items.VISUAL_IDS
     scene.task.save()
     report = {"items": "formula-ids", "order": "score"}
@@ -278,7 +278,7 @@ def test_a_version_keeps_the_visual_ids_of_the_release(with_formulas, db, tmp_pa
     before = {role: dict(answers(with_formulas, role)) for role in ("visitor", "organizer")}
     # The formulas 7 and 9 get the id 99, and 8 gets that of theirs.
     given = FORMULAS.replace("\t70\t", "\t99\t").replace("answer\t\t", "answer\t70\t")
-    load_small(with_formulas.scene.lab, tmp_path, formulas=given)
+    load_small(with_formulas.scene.lab, tmp_path, formulas=given, slug="formulas")
     score_waiting(at=LATER)
     computed_values.clear()
     certification_of(qrels, computes=True)

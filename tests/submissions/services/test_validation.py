@@ -137,6 +137,7 @@ def test_a_primary_run_replaces_the_earlier_one(scene: Scene) -> None:
     assert AuditEvent.objects.get(verb="run.alternate").detail == {
         "run": earlier.pk,
         "gave_way_to": run.pk,
+        "reason": "bm25 became the primary run.",
     }
 
 
