@@ -78,8 +78,8 @@ def _with_definitions(changed: TaskProtocol, preset: TaskProtocol) -> TaskProtoc
         return replace(changed, definitions=())
     judgments = changed.labels.judgments
     if len(changed.definitions) not in (0, len(judgments)):
-        actual = f"{len(changed.definitions)} definitions"
-        expected = f"one for each judgment: {', '.join(label.word for label in judgments)}"
+        actual = f"a list of {len(changed.definitions)}"
+        expected = f"a definition of each: {', '.join(label.word for label in judgments)}"
         raise OverrideRefusedError({"definitions": (actual, expected, "Correct the list.")})
     return changed
 

@@ -37,11 +37,6 @@ def address_of(page: str, *arguments: object) -> str:
     return reverse(page, args=arguments) if ":" in page else url_of(page, *arguments)
 
 
-def view_of(place: str) -> str:
-    """Return the name of the view that shows a place, such as `desk:lab-detail`, or ""."""
-    return _views().get(place, "")
-
-
 @cache
 def tabs_of(thing: str) -> tuple[tuple[Declared, Tab], ...]:
     """Return the tabs of labs or of tasks (`lab`, `task`), in order, and their pages."""

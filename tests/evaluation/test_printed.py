@@ -131,7 +131,9 @@ def test_other_labels_have_other_definitions():
     assert with_overrides(preset, {"labels": "0-4"}).definitions == ()
     both = {"labels": "0-2", "definitions": ["All of it", "Some of it", "None"]}
     assert with_overrides(preset, both).definitions == ("All of it", "Some of it", "None")
-    with pytest.raises(OverrideRefusedError, match=r"Found 1 definitions; expected one for each"):
+    with pytest.raises(
+        OverrideRefusedError, match=r"Found a list of 1; expected a definition of each"
+    ):
         with_overrides(preset, {"definitions": ["All of it"]})
 
 

@@ -269,7 +269,7 @@ def levels_figure(
         names = [f"{level} ({len(group)})" for level, group in groups.items()]
         axes.set_xticks(places, [_shown(name) for name in names])
         axes.set_xlabel(f"{word.capitalize()} (topics)")
-        axes.set_ylabel("Mean items by topic")
+        axes.set_ylabel("Mean items per topic")
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(labels))
 
     rows = [
@@ -277,7 +277,7 @@ def levels_figure(
         for (level, group), line in zip(groups.items(), means.tolist(), strict=True)
     ]
     table = [[word, "topics", *(label.word for label in labels)], *rows]
-    caption = f"Mean number of relevant items of a topic by {word} and label."
+    caption = f"Mean number of items with any degree of relevance per topic, by {word} and label."
     return PaperFigure("levels", caption, table_text(table), draw, 2.8)
 
 
