@@ -33,6 +33,12 @@ MAIN_MEASURES = 3
 UNRANKED = -1.0
 """Below every value: what a run without a score has."""
 
+Place = Literal["page", "table", "latex", "json"]
+"""Where a column appears; `table` is TSV and CSV."""
+
+EVERYWHERE: frozenset[Place] = frozenset({"page", "table", "latex", "json"})
+FILES: frozenset[Place] = frozenset({"table", "json"})
+
 
 @dataclass(frozen=True, slots=True)
 class BoardRun:
@@ -100,10 +106,6 @@ class BoardRun:
         return f"{self.team} {self.tag}" if standing.group and standing.has_team else self.tag
 
 
-Place = Literal["page", "table", "latex", "json"]
-"""Where a column appears; `table` is TSV and CSV."""
-
-
 @dataclass(frozen=True, slots=True)
 class BoardColumn:
     """A column before the measures, named `key` in files and `heading` on pages and in LaTeX.
@@ -128,8 +130,6 @@ def _has(mark: Flag | Standing, run: BoardRun) -> bool:
     return mark in run.flags or mark in run.standings
 
 
-EVERYWHERE: frozenset[Place] = frozenset({"page", "table", "latex", "json"})
-FILES: frozenset[Place] = frozenset({"table", "json"})
 COLUMNS = (
     BoardColumn("team", "Team", attrgetter("team"), FILES),
     BoardColumn("run", "Run", attrgetter("tag"), FILES),

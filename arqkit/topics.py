@@ -14,6 +14,39 @@ from arqkit.records import Problem, TaskKind
 QUOTES: Final = "\"'`“”„‘’«» "
 _MARKS: Final = {"\ufeff": "⟨BOM⟩"}
 
+_QUESTION_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "category": ("computation", "concept", "proof"),
+    "difficulty": ("easy", "medium", "hard"),
+    "dependency": ("text", "formula", "both"),
+    "multi_part": ("yes", "no"),
+    "split": ("train", "test"),
+}
+_FORMULA_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "complexity": ("low", "medium", "high"),
+    "text_dependence": ("low", "medium", "high"),
+    "elements": (),
+    "split": ("train", "test"),
+}
+# Synonyms across the editions of the lab.
+_SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "category": {"calculation": "computation"},
+    "difficulty": {"low": "easy", "high": "hard"},
+    "split": {"training": "train", "testing": "test"},
+}
+_HEADINGS: Final[Mapping[str, str]] = {
+    **{
+        name: name.capitalize()
+        for name in (*_QUESTION_FIELDS, *_FORMULA_FIELDS, "scenario", "criteria")
+    },
+    "multi_part": "Multi-Part",
+    "text_dependence": "Text dependence",
+}
+
+QUERY_TEXTS: Final = ("scenario", "criteria")
+"""Information that assessors read with the query: its scenario, and its criteria of relevance."""
+LONGEST_VALUE: Final = 100
+"""The most characters of a value, so that it fits into a table cell."""
+
 
 def visible(text: str) -> str:
     """Return a text with its invisible characters as `⟨U+00A0⟩`, but for blanks and line ends."""
@@ -53,40 +86,6 @@ def meant_topics(names: Iterable[str], topics: Iterable[str]) -> dict[str, str]:
 
 def _topic_key(name: str) -> str:
     return re.sub(r"[\W_]|(?<!\d)0+(?=\d)", "", name).casefold()
-
-
-_QUESTION_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "category": ("computation", "concept", "proof"),
-    "difficulty": ("easy", "medium", "hard"),
-    "dependency": ("text", "formula", "both"),
-    "multi_part": ("yes", "no"),
-    "split": ("train", "test"),
-}
-_FORMULA_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "complexity": ("low", "medium", "high"),
-    "text_dependence": ("low", "medium", "high"),
-    "elements": (),
-    "split": ("train", "test"),
-}
-# Synonyms across the editions of the lab.
-_SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
-    "category": {"calculation": "computation"},
-    "difficulty": {"low": "easy", "high": "hard"},
-    "split": {"training": "train", "testing": "test"},
-}
-_HEADINGS: Final[Mapping[str, str]] = {
-    **{
-        name: name.capitalize()
-        for name in (*_QUESTION_FIELDS, *_FORMULA_FIELDS, "scenario", "criteria")
-    },
-    "multi_part": "Multi-Part",
-    "text_dependence": "Text dependence",
-}
-
-QUERY_TEXTS: Final = ("scenario", "criteria")
-"""Information that assessors read with the query: its scenario, and its criteria of relevance."""
-LONGEST_VALUE: Final = 100
-"""The most characters of a value, so that it fits into a table cell."""
 
 
 def natural_key(query_id: str) -> tuple[tuple[int, int, str], ...]:

@@ -2,10 +2,11 @@
 
 from arqlab.core.errors import UserError, errors_of
 
+assessment_error = errors_of(__file__)
+
 
 class JudgingError(UserError):
     """An error that refuses a request to the judging API, so that nothing is stored."""
 
 
-assessment_error = errors_of(__file__)
 judging_error = errors_of(__file__, JudgingError)

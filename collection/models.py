@@ -9,6 +9,11 @@ from arqkit.records import LONGEST_ID
 from arqkit.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body, lacks_ids
 from arqlab.core.models import Job, Lab
 
+NEVER_CLEANED = 0  # lower than any version of the rules
+
+STALE_AFTER = timedelta(seconds=60)
+"""An import without a heartbeat for this long counts as dead. A batch takes seconds."""
+
 
 class Collection(models.Model):
     """A collection that one or more labs search, with Parquet files of its ids and formulas.
@@ -61,9 +66,6 @@ class LabCollection(models.Model):
 
     def __str__(self) -> str:
         return f"{self.lab} searches {self.collection}"
-
-
-NEVER_CLEANED = 0  # lower than any version of the rules
 
 
 class Post(models.Model):
@@ -335,10 +337,6 @@ class TextIndex(models.Model):
 
     def __str__(self) -> str:
         return f"The words of {self.collection}"
-
-
-STALE_AFTER = timedelta(seconds=60)
-"""An import without a heartbeat for this long counts as dead. A batch takes seconds."""
 
 
 class Import(Job):

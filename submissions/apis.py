@@ -45,6 +45,17 @@ from submissions.services.rules import Sender, require_named_team
 from submissions.services.uploads import metadata_by_name, take_once
 from submissions.tasks import validate_after_commit
 
+REFUSED = OpenApiResponse(
+    ErrorSerializer, description="Rejected because of the role, team, deadline, quota or run tag."
+)
+
+KEY = OpenApiParameter(
+    "Idempotency-Key",
+    UUID,
+    OpenApiParameter.HEADER,
+    description="Chosen by the program: an upload that is sent again with it is stored once.",
+)
+
 
 class RunSerializer(serializers.ModelSerializer):
     """A run and its details."""
@@ -208,11 +219,6 @@ class ReportSerializer(serializers.Serializer):
     problems = ProblemSerializer(many=True)
 
 
-REFUSED = OpenApiResponse(
-    ErrorSerializer, description="Rejected because of the role, team, deadline, quota or run tag."
-)
-
-
 class RunFilterSerializer(serializers.Serializer):
     """Which runs of a task to list."""
 
@@ -224,14 +230,6 @@ class RunFilterSerializer(serializers.Serializer):
         """Return whether a run has all that was asked for."""
         found = {"team": run.team.name, "state": run.state, "standing": run.standing.key}
         return all(found[name] == wanted for name, wanted in self.validated_data.items())
-
-
-KEY = OpenApiParameter(
-    "Idempotency-Key",
-    UUID,
-    OpenApiParameter.HEADER,
-    description="Chosen by the program: an upload that is sent again with it is stored once.",
-)
 
 
 class RunListApi(ListAPIView):

@@ -13,14 +13,13 @@ from arqkit.records import Severity
 from arqkit.standings import FLAGS, STANDINGS, Flag, Standing, standing_of
 from arqlab.core.models import Publication, Task, Team, User
 
+RELEASED = {"leaderboards__isnull": False, "leaderboards__hidden_at": None}
+"""The lookups of the runs on released leaderboards, which `evaluation` stores."""
+
 
 def standings_of(run: Run) -> frozenset[Standing]:
     """Return all standings that apply to a run; its own is the last of them."""
     return frozenset(standing for standing in STANDINGS[1:] if getattr(run, standing.field))
-
-
-RELEASED = {"leaderboards__isnull": False, "leaderboards__hidden_at": None}
-"""The lookups of the runs on released leaderboards, which `evaluation` stores."""
 
 
 class RunQuerySet(models.QuerySet["Run"]):

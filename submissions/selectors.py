@@ -39,6 +39,12 @@ from submissions.models import Run, RunProblem, RunQuerySet
 
 RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "standing", "withdrawn")
 
+log = logging.getLogger(__name__)
+MIN_LINE_LIMIT = 100_000
+"""The smallest limit on the lines of a run file: an answer (Task 3) may take several lines."""
+BYTES_PER_LINE = 80
+"""The average length allowed for the lines of a long run; ids and tags take about 40 bytes."""
+
 
 def run_map(task: Task) -> pl.DataFrame:
     """Return the runs that took part, including withdrawn ones: ids, teams, tags, files, marks.
@@ -67,13 +73,6 @@ def _kind(run: Run) -> str:
     if run.is_post_hoc:
         return "post-hoc"
     return "baseline" if run.is_baseline else "primary" if run.is_primary else "alternate"
-
-
-log = logging.getLogger(__name__)
-MIN_LINE_LIMIT = 100_000
-"""The smallest limit on the lines of a run file: an answer (Task 3) may take several lines."""
-BYTES_PER_LINE = 80
-"""The average length allowed for the lines of a long run; ids and tags take about 40 bytes."""
 
 
 class TaskRuns(NamedTuple):

@@ -49,6 +49,27 @@ COLUMNS = {".py": 100, ".js": 100, ".css": 100, ".html": 120}
 """The width of a line, by the ending of a file: a longer one counts as several."""
 BODY_LINES = {"function": 50, "view": 25, "task": 5}
 MODULES_PER_FOLDER = 25
+FILLERS = {
+    *(
+        "known",
+        "own",
+        "chosen",
+        "wanted",
+        "given",
+        "kept",
+        "asked",
+        "held",
+        "found",
+        "told",
+        "said",
+    ),
+    *("shown", "seen", "left", "taken", "made", "used"),
+}
+"""Words that say what was done with a thing, and not what it is."""
+FILLERS_PER_CENT = 14.5
+"""The functions that may bind one of them."""
+CONSTANTS_BELOW = 50
+"""The constants that may be defined below a function or class of their module without need."""
 AS_SOMEBODY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
 LANDED = "tests/upgrades/landed-migrations.txt"
 """The hashes of all migrations, as sha256sum writes them: a migration that landed never changes."""
@@ -115,6 +136,96 @@ def test_functions_views_and_tasks_keep_their_limits():
     lengths = {(path, node.name, kind_of(node)): body_lines(node) for path, node in functions()}
     assert {kind for *_, kind in lengths} == set(BODY_LINES)
     assert {place: n for place, n in lengths.items() if n > BODY_LINES[place[-1]]} == {}
+
+
+def bound_names(function: ast.FunctionDef) -> set[str]:
+    """Return the names that a function binds, without the functions that are defined in it."""
+    names = set()
+    nodes: list[ast.AST] = list(ast.iter_child_nodes(function))
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        if not isinstance(node, ast.FunctionDef):
+            nodes += ast.iter_child_nodes(node)
+    return names
+
+
+def test_bound_names_are_parameters_assignments_loops_walruses_and_comprehensions():
+    source = """
+def function(known, *, own=1, **given):
+    held = read.kept(asked=known, key=lambda told: told)
+    for chosen, row.left in rows:
+        if found := [seen for seen in chosen]:
+            taken: int = 0
+    def inner(wanted):
+        made = 1
+"""
+    function = ast.parse(source).body[0]
+    inner = function.body[-1]
+
+    names = {"known", "own", "given", "held", "told", "chosen", "found", "seen", "taken"}
+    assert bound_names(function) == names
+    assert bound_names(inner) == {"wanted", "made"}
+
+
+def test_few_functions_call_a_thing_by_what_was_done_with_it():
+    """A thing has the noun of its field, such as run or cells; a flag asks, such as `is_own`."""
+    places = [
+        f"{path}: {node.name} ({', '.join(sorted(names))})"
+        for path, node in functions()
+        if (names := bound_names(node) & FILLERS)
+    ]
+    share = 100 * len(places) / sum(1 for _ in functions())
+    assert share <= FILLERS_PER_CENT, "\n".join(places)
+
+
+def names_of(node: ast.Assign | ast.AnnAssign) -> set[str]:
+    """Return the names that a statement assigns to."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    parts = [it for target in targets for it in ast.walk(target)]
+    return {it.id for it in parts if isinstance(it, ast.Name)}
+
+
+def constants_below(source: str) -> list[str]:
+    """Return the constants below the first function or class that read nothing defined there."""
+    constants, below = [], set()
+    has_begun = False
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            has_begun = True
+            below.add(node.name)
+        elif has_begun and isinstance(node, ast.Assign | ast.AnnAssign):
+            read = {it.id for it in ast.walk(node) if isinstance(it, ast.Name)} & below
+            names = names_of(node)
+            if read:
+                below |= names
+            else:
+                constants += sorted(names)
+    return constants
+
+
+def test_a_constant_below_a_function_that_it_does_not_read_is_listed():
+    source = """
+ABOVE = 1
+def function(): ...
+FIRST, SECOND = 1, 2
+CALLED = function()
+THIRD: int = ABOVE
+FOURTH = [CALLED]
+"""
+    assert constants_below(source) == ["FIRST", "SECOND", "THIRD"]
+
+
+def test_constants_are_above_the_functions_of_their_module():
+    places = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in product_files()
+        for name in constants_below(path.read_text(encoding="utf-8"))
+    ]
+    assert len(places) <= CONSTANTS_BELOW, "\n".join(places)
 
 
 def test_a_folder_has_at_most_25_modules():

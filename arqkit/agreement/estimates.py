@@ -26,6 +26,12 @@ from arqkit.measures.columns import Reals
 Level = Literal["nominal", "ordinal"]
 """Whether labels are only equal or different, or have an order and so a distance."""
 
+RESAMPLES = 1000
+"""How often the items are drawn for the intervals."""
+
+TAILS = (0.025, 0.975)
+"""The ends of a 95% interval."""
+
 
 def pair_kappa_of(table: VoteTable, first: int, second: int, weights: Reals) -> Reals:
     """Return Cohen's kappa of the assessors in two columns of the table."""
@@ -116,13 +122,6 @@ def _quotient(top: Reals, bottom: Reals) -> Reals:
 def first_of(values: Reals) -> float | None:
     """Return the first of some values, or None if it is undefined."""
     return None if np.isnan(values[0]) else float(values[0])
-
-
-RESAMPLES = 1000
-"""How often the items are drawn for the intervals."""
-
-TAILS = (0.025, 0.975)
-"""The ends of a 95% interval."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ import polars as pl
 from arqkit.labels import LabelScale
 from arqkit.measures.columns import Integers, Reals
 
+MISSING = -1
+"""The code of a vote that an assessor did not give."""
+
 
 def disagreements(votes: pl.DataFrame, *, relevant_from: int) -> pl.DataFrame:
     """Return the items with different labels, largest difference first.
@@ -39,10 +42,6 @@ def disagreements(votes: pl.DataFrame, *, relevant_from: int) -> pl.DataFrame:
         .with_columns(is_binary=is_binary)
         .sort("spread", "is_binary", "item", descending=[True, True, False])
     )
-
-
-MISSING = -1
-"""The code of a vote that an assessor did not give."""
 
 
 def judgments_only(votes: pl.DataFrame, scale: LabelScale) -> pl.DataFrame:

@@ -16,6 +16,11 @@ from numpy.typing import NDArray
 from arqkit.comparison.differences import DECIMALS
 from arqkit.measures.columns import Integers, Reals
 
+SAMPLES = 2_000
+
+PERSISTENCE = 0.9
+"""The p of rank-biased overlap: the first ten items have 86% of the weight."""
+
 
 @dataclass(frozen=True, slots=True)
 class RankingEffect:
@@ -82,9 +87,6 @@ def _tau_ap(signs: NDArray[np.int8], after: Reals) -> float | None:
     return float(2 * (correct[1:] / np.arange(1, size)).mean() - 1)
 
 
-SAMPLES = 2_000
-
-
 class TopStability(NamedTuple):
     """How stable the best runs are over samples of the topics.
 
@@ -126,10 +128,6 @@ def _best(means: Reals, top: int) -> NDArray[np.bool_]:
     marks = np.zeros(means.shape, dtype=np.bool_)
     np.put_along_axis(marks, places, True, axis=1)
     return marks
-
-
-PERSISTENCE = 0.9
-"""The p of rank-biased overlap: the first ten items have 86% of the weight."""
 
 
 def rank_biased_overlap(

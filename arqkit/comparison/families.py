@@ -30,6 +30,26 @@ WIDEST, DEGREE = 20.0, 200
 """No double can show the probability of a wider range of normal variables. Up to there, it is a
 smooth function, which a polynomial of this degree meets to 1e-12."""
 
+EXACT_SIGNS = 13
+"""The most topics with a difference for which the randomization test tries all signs."""
+MOST_STEPS = 10_000
+"""The most units that the differences of a pair add up to, if their sums are counted exactly."""
+LEAST_UNIT = 1e-6
+"""The smallest unit of differences; P@1000 has 1e-3."""
+TOLERANCE = 1e-10
+"""Sums of differences that are closer than this, by their size, are equal."""
+PAIRS_OF_A_TEST = 10_000
+"""Keeps the ranks of 100 topics in 8 MB."""
+PAIRS_AT_ONCE = 200
+"""Keeps the sums of the randomization test in 16 MB."""
+
+TUKEY = "tukey"
+"""The test whose p-values are those of the family already, without a correction."""
+
+EXACT_TOPICS, EXACT_TIED_TOPICS = 50, 13
+"""The most topics for which `scipy.stats.wilcoxon` computes the exact distribution, without and
+with ties or zeros."""
+
 
 def tukey_hsd(scores: Reals) -> Reals:
     """Return Tukey's p-value of each pair of runs (rows of `scores`), in the order of run_pairs.
@@ -80,23 +100,6 @@ def _points(low: float, high: float, nodes: int) -> tuple[Reals, Reals]:
     places, weights = np.polynomial.legendre.leggauss(nodes)
     half = (high - low) / 2
     return low + half * (places + 1), half * weights
-
-
-EXACT_TOPICS, EXACT_TIED_TOPICS = 50, 13
-"""The most topics for which `scipy.stats.wilcoxon` computes the exact distribution, without and
-with ties or zeros."""
-EXACT_SIGNS = 13
-"""The most topics with a difference for which the randomization test tries all signs."""
-MOST_STEPS = 10_000
-"""The most units that the differences of a pair add up to, if their sums are counted exactly."""
-LEAST_UNIT = 1e-6
-"""The smallest unit of differences; P@1000 has 1e-3."""
-TOLERANCE = 1e-10
-"""Sums of differences that are closer than this, by their size, are equal."""
-PAIRS_OF_A_TEST = 10_000
-"""Keeps the ranks of 100 topics in 8 MB."""
-PAIRS_AT_ONCE = 200
-"""Keeps the sums of the randomization test in 16 MB."""
 
 
 def paired_t(differences: Reals) -> Reals:
@@ -235,8 +238,6 @@ def benjamini_hochberg(values: Reals) -> Reals:
     return np.asarray(false_discovery_control(values))
 
 
-TUKEY = "tukey"
-"""The test whose p-values are those of the family already, without a correction."""
 PAIR_TESTS: Mapping[str, Callable[[Reals], Reals]] = {
     "t": paired_t,
     "wilcoxon": wilcoxon_signed_rank,

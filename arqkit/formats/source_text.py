@@ -25,6 +25,8 @@ _FACTS = frozenset(
 )
 _PEOPLE = frozenset(("assessor", "person", "email", "emailaddress", "user", "username"))
 
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
 
 class FileKind(StrEnum):
     """The kinds of files that organizers load, and runs, with their names for people."""
@@ -99,9 +101,6 @@ def _is_ranked(row: Sequence[str]) -> bool:
 def _is_answer(row: Sequence[str]) -> bool:
     """Return whether a row is an answer of Task 3: topic, rank, score, tag, sources, answer."""
     return len(row) == 6 and bool(_WHOLE.fullmatch(row[1]) and _NUMBER.fullmatch(row[2]))
-
-
-_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def source_text(data: bytes, *takes: FileKind, path: str) -> str:

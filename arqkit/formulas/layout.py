@@ -50,6 +50,54 @@ _DIGITS = re.compile(r"\d+(?:\.\d+)*|\.\d+|.")
 # TeX's large operators: their limits are below and above in display style, and beside them inline.
 _LARGE = frozenset(f"n O!{symbol} " for symbol in "∑∏∐⋃⋂⋁⋀⨁⨂⨀⨄⨆⊕⊗⊙⊎⊔∫∬∭∮∯∰⨌")
 
+_LEAVES = frozenset(["mi", "mn", "mo", "mtext", "ms"])
+_INVISIBLE = frozenset(
+    ["annotation", "annotation-xml", "mphantom", "mspace", "none", "mprescripts", "mglyph"]
+)
+_CHILDREN = {
+    "msub": 2,
+    "msup": 2,
+    "munder": 2,
+    "mover": 2,
+    "msubsup": 3,
+    "munderover": 3,
+    "mfrac": 2,
+    "mroot": 2,
+}
+_MSPACE = "<mspace/>"
+_ALTTEXT = re.compile(r"""\salttext=(?:"[^"<]*"|'[^'<]*')""")
+_BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9A-Fa-f]+);)(\w+;)?")
+
+LONGEST = 500_000  # characters; the longest formula of the sample has 16,522
+DEEPEST = 20  # passes that remove empty subtrees; each may leave others empty
+CACHED = 100_000  # tokens; real collections have fewer, hostile input may have more
+
+MATH = re.compile(r'\s*(?:<\?xml[^<>]*\?>\s*)?(<(?:\w+:)?math(?:\s(?:[^<>"]|"[^"<]*")*)?>)')
+TOKEN = re.compile(r"<m(?:[ino]|text|s)(?:\s[^<>]*)?>[^<]*</[^<>]*>|<[^<>]*>")
+
+_ACCENT = "n A w[ "
+_LEAF = re.compile(r"<(m(?:[ino]|text|s))(?:\s[^<>]*)?>([^<]*)</\1\s*>")
+_START = re.compile(r"<([a-z-]+)(\s[^<>]*?)?(/?)>")
+_END = re.compile(r"</([a-z-]+)\s*>")
+_BARLESS = re.compile(r"""linethickness=["']0""")
+_NOTATION = re.compile(r"""notation=["']([^"']*)""")
+_FRAMED = re.compile(r"border:1px solid;")  # Temml's \boxed
+
+_NOTHING = frozenset(
+    ["mspace", "none", "mrow", "mtext", "mi", "mo", "mn", "mpadded", "mprescripts", "malignmark"]
+)
+
+_LINES = {"top": "] o[ n O!¯ ] ", "bottom": "] u[ n O!¯ ] "}
+
+_EMPTY = re.compile(r"[abuoir]\[ \] |(?:e\[ \] )+(?=\])")
+_DOTS = "O!. n O!. n O!. "
+# An accent without a mark, as in Temml's arrows.
+_BARE = re.compile(r"A w\[ ([^\[\]]*)\] (?![ou]\[)")
+_NUMBERS = re.compile(r"N!\S+(?: n N!\S+)+")
+_NEGATED = re.compile(r"(\S) n O!\u0338 ")
+_AMPERSAND = re.compile(r"(?<=e\[ )V!a n V!m n V!p n O!; (?:n )?")
+_ESCAPED = re.compile(r"O!& n (?:V!l n V!t|(V!g n V!t)|(V!a n V!m n V!p)) n O!; ")
+
 
 def leaf_item(text: str, *, is_text: bool) -> str:
     """Return the layout items of a MathML leaf and their edges, or "" if it shows nothing.
@@ -77,25 +125,6 @@ def limits_beside(item: str) -> bool:
 
 class OddMathMLError(Exception):
     """An unknown token, or elements that are not nested properly."""
-
-
-_LEAVES = frozenset(["mi", "mn", "mo", "mtext", "ms"])
-_INVISIBLE = frozenset(
-    ["annotation", "annotation-xml", "mphantom", "mspace", "none", "mprescripts", "mglyph"]
-)
-_CHILDREN = {
-    "msub": 2,
-    "msup": 2,
-    "munder": 2,
-    "mover": 2,
-    "msubsup": 3,
-    "munderover": 3,
-    "mfrac": 2,
-    "mroot": 2,
-}
-_MSPACE = "<mspace/>"
-_ALTTEXT = re.compile(r"""\salttext=(?:"[^"<]*"|'[^'<]*')""")
-_BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9A-Fa-f]+);)(\w+;)?")
 
 
 def careful_tokens(formula: str) -> list[str]:
@@ -229,11 +258,6 @@ def _name(element: etree._Element) -> str:
     return etree.QName(element).localname if isinstance(element.tag, str) else ""
 
 
-LONGEST = 500_000  # characters; the longest formula of the sample has 16,522
-DEEPEST = 20  # passes that remove empty subtrees; each may leave others empty
-CACHED = 100_000  # tokens; real collections have fewer, hostile input may have more
-
-
 def layout_string(mathml: str) -> str | None:
     """Return the layout string of one formula, or None without readable MathML or symbols."""
     return layout_strings([mathml])[0]
@@ -275,9 +299,6 @@ def _layout(formula: str) -> str | None:
 
 
 # --- the walk
-
-MATH = re.compile(r'\s*(?:<\?xml[^<>]*\?>\s*)?(<(?:\w+:)?math(?:\s(?:[^<>"]|"[^"<]*")*)?>)')
-TOKEN = re.compile(r"<m(?:[ino]|text|s)(?:\s[^<>]*)?>[^<]*</[^<>]*>|<[^<>]*>")
 
 
 class _Frame:
@@ -354,14 +375,6 @@ def _takes_limits(out: list[str]) -> bool:
 
 # --- the meaning of tags
 
-_ACCENT = "n A w[ "
-_LEAF = re.compile(r"<(m(?:[ino]|text|s))(?:\s[^<>]*)?>([^<]*)</\1\s*>")
-_START = re.compile(r"<([a-z-]+)(\s[^<>]*?)?(/?)>")
-_END = re.compile(r"</([a-z-]+)\s*>")
-_BARLESS = re.compile(r"""linethickness=["']0""")
-_NOTATION = re.compile(r"""notation=["']([^"']*)""")
-_FRAMED = re.compile(r"border:1px solid;")  # Temml's \boxed
-
 
 def _chain(name: str, *separators: str) -> _Frame:
     """Return the frames of an element with one child for each separator."""
@@ -380,9 +393,6 @@ def _limits(name: str, over: tuple[str, ...], beside: tuple[str, ...]) -> _Openi
 
 _CONTENT = _Frame("", None, "math")
 _OUTSIDE = _chain("", "")
-_NOTHING = frozenset(
-    ["mspace", "none", "mrow", "mtext", "mi", "mo", "mn", "mpadded", "mprescripts", "malignmark"]
-)
 _OPENINGS = {
     **{
         name: _Opening("", _Frame("", None, name))
@@ -403,7 +413,6 @@ _OPENINGS = {
     "mtd": _Opening("e[ ", _Frame("", None, "mtd", "] ")),
 }
 _BINOMIAL = _Opening("n B o[ ", _OPENINGS["mfrac"].frame)
-_LINES = {"top": "] o[ n O!¯ ] ", "bottom": "] u[ n O!¯ ] "}
 
 
 class _Meanings(dict[str, "str | _Opening | _Closing"]):
@@ -449,15 +458,6 @@ def _opening(name: str, attributes: str) -> _Opening:
 
 
 # --- the finished string
-
-_EMPTY = re.compile(r"[abuoir]\[ \] |(?:e\[ \] )+(?=\])")
-_DOTS = "O!. n O!. n O!. "
-# An accent without a mark, as in Temml's arrows.
-_BARE = re.compile(r"A w\[ ([^\[\]]*)\] (?![ou]\[)")
-_NUMBERS = re.compile(r"N!\S+(?: n N!\S+)+")
-_NEGATED = re.compile(r"(\S) n O!\u0338 ")
-_AMPERSAND = re.compile(r"(?<=e\[ )V!a n V!m n V!p n O!; (?:n )?")
-_ESCAPED = re.compile(r"O!& n (?:V!l n V!t|(V!g n V!t)|(V!a n V!m n V!p)) n O!; ")
 
 
 def _finished(out: list[str]) -> str | None:

@@ -11,6 +11,18 @@ import numpy as np
 
 HOUR = 3600
 
+FAIRNESS_GAP = 0.05
+"""How far the largest load may be above the smallest possible one, as a share of it."""
+
+SOLVING_SECONDS = 1.5
+"""The time for each goal, after which the best choice so far is taken."""
+
+Row = dict[int, float]
+"""Factors by column."""
+
+OPTIMAL, INFEASIBLE = 0, 2
+"""Results of the solver that are certain."""
+
 
 class Preference(StrEnum):
     """How much an assessor wants to judge a topic."""
@@ -156,19 +168,6 @@ class PlanProblem:
     def _mean_hours(self, topic: PlanTopic) -> float:
         hours = [assessor.hours_for(topic) for assessor in self.assessors]
         return sum(hours) / (len(hours) or 1)
-
-
-FAIRNESS_GAP = 0.05
-"""How far the largest load may be above the smallest possible one, as a share of it."""
-
-SOLVING_SECONDS = 1.5
-"""The time for each goal, after which the best choice so far is taken."""
-
-OPTIMAL, INFEASIBLE = 0, 2
-"""Results of the solver that are certain."""
-
-Row = dict[int, float]
-"""Factors by column."""
 
 
 class Choice(NamedTuple):

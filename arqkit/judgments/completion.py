@@ -28,6 +28,14 @@ CORRELATIONS = (1e-4, 0.5)
 """The limits of the estimated correlation of two items of a topic: a small sample of topics may
 suggest that topics do not differ at all."""
 
+ENOUGH = 10
+"""The number of timed labels from which a pace is trusted."""
+
+RECENT = timedelta(days=7)
+"""The period whose judgments determine how many labels are given per day."""
+
+DAY = timedelta(days=1)
+
 
 class JudgedSample(NamedTuple):
     """The items of a topic, how many of them are judged, and how many of these are relevant."""
@@ -131,15 +139,6 @@ def keep_probabilities(
         )
         for topic, sample in samples.items()
     }
-
-
-ENOUGH = 10
-"""The number of timed labels from which a pace is trusted."""
-
-RECENT = timedelta(days=7)
-"""The period whose judgments determine how many labels are given per day."""
-
-DAY = timedelta(days=1)
 
 
 class Pace(NamedTuple):

@@ -18,6 +18,8 @@ from arqkit.labels import LabelScale
 from arqkit.records import ItemKind, TaskKind
 from arqkit.topics import natural_key, topic_order
 
+JUDGED_SCHEMA = {"topic": pl.String, "item": pl.String, "doc_id": pl.String, "label": pl.Int8}
+
 
 class QrelDiff(NamedTuple):
     """The lines that differ between two qrels, and the topics that only one of them has.
@@ -65,9 +67,6 @@ def diff_qrels(before: pl.DataFrame, after: pl.DataFrame) -> QrelDiff:
     rows = ordered.select("topic", "item", change, "before", "after")
     old, new = set(before["topic"]), set(after["topic"])
     return QrelDiff(rows, sorted(new - old, key=natural_key), sorted(old - new, key=natural_key))
-
-
-JUDGED_SCHEMA = {"topic": pl.String, "item": pl.String, "doc_id": pl.String, "label": pl.Int8}
 
 
 class Level(StrEnum):

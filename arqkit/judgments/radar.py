@@ -33,6 +33,28 @@ RADAR_SCHEMA = {
 `text` is a group of posts with the same text, or null. The order and the times of imported
 judgments are unknown."""
 
+ENOUGH_ITEMS = 100
+"""The number of items of an assessor from which drift is tested."""
+
+FALSE_ALARMS = 0.01
+"""The probability that drift is found in a task without drift (Holm 1979, Scand. J. Stat. 6)."""
+
+SMALL_EFFECT = 0.1
+"""The smallest correlation that is worth a conversation (Cohen 1988). With thousands of items, much
+weaker ones are significant."""
+
+READING_MS = 2_000
+"""Nobody reads an item faster: it is time for eight words (Brysbaert 2019, J. Mem. Lang. 109)."""
+
+HURRY = 0.25
+"""The part of their own median time below which an item is very fast for an assessor."""
+
+SERIES = 10
+"""The number of very fast items in a row that make a series."""
+
+ENOUGH_TIMED = 20
+"""The number of timed items from which an assessor's median time is known."""
+
 
 class FindingKind(StrEnum):
     """What a finding is about."""
@@ -69,17 +91,6 @@ class RadarFinding:
         """Return a name of the finding that other findings do not have."""
         parts = (self.kind.value, self.assessor, self.topic, *self.identity)
         return sha256(repr(parts).encode()).hexdigest()[:20]
-
-
-ENOUGH_ITEMS = 100
-"""The number of items of an assessor from which drift is tested."""
-
-FALSE_ALARMS = 0.01
-"""The probability that drift is found in a task without drift (Holm 1979, Scand. J. Stat. 6)."""
-
-SMALL_EFFECT = 0.1
-"""The smallest correlation that is worth a conversation (Cohen 1988). With thousands of items, much
-weaker ones are significant."""
 
 
 def drifts(items: pl.DataFrame, *, relevant_from: int) -> list[RadarFinding]:
@@ -160,19 +171,6 @@ def _order_tests(items: pl.DataFrame) -> pl.DataFrame:
     return tests.with_columns(p=pl.Series(p, dtype=pl.Float64)).join(
         halves, on="assessor", how="left", maintain_order="left"
     )
-
-
-READING_MS = 2_000
-"""Nobody reads an item faster: it is time for eight words (Brysbaert 2019, J. Mem. Lang. 109)."""
-
-HURRY = 0.25
-"""The part of their own median time below which an item is very fast for an assessor."""
-
-SERIES = 10
-"""The number of very fast items in a row that make a series."""
-
-ENOUGH_TIMED = 20
-"""The number of timed items from which an assessor's median time is known."""
 
 
 def find_all(judged: pl.DataFrame, *, relevant_from: int) -> list[RadarFinding]:

@@ -24,18 +24,6 @@ from numpy.typing import NDArray
 from arqkit.data_files import data_beside
 from arqkit.extras import how_to_install
 
-
-class MeasureRefusedError(ValueError):
-    """A measure that is invalid or that no installed provider computes.
-
-    The message is for users.
-    """
-
-
-class MeasureFailedError(Exception):
-    """A provider failed on a run."""
-
-
 # Errors of providers when a value is undefined or a program fails.
 _FAILURES = (
     ArithmeticError, AssertionError, LookupError, OSError, RuntimeError, TypeError, ValueError,
@@ -47,9 +35,48 @@ _WITHOUT_BLANKS = (
     .str.replace_all(" ", "%20", literal=True)
 )  # fmt: skip
 
-
 EXTRAS = {"pyndeval": f"{how_to_install('measures')} in a checkout of ArqLab"}
 """How to install the providers that an extra brings."""
+
+LONGEST_RUN = 1000
+"""The depth of the papers' runs: a measure with this cutoff is headed without it."""
+LONGEST_NAME = 60
+"""Characters of a measure's full name, in the database."""
+DECIMALS_READ = 2
+"""Decimals of a parameter: trec_eval reads no more of a recall level."""
+
+_PAPERS_NAMES = {
+    "AP": "MAP", "RR": "MRR", "Bpref": "bpref", "Judged": "judged", "OneNN": "1-NN",
+}  # fmt: skip
+_EQUATION_KINDS: Mapping[str, tuple[str, ...]] = {
+    "uMAP": ("cutoff", "rel", "judged_only"),
+    "RankingScore": ("rel",),
+    "OneNN": ("rel",),
+}
+"""The measures of equation search (002 §5.2, §6.1, §6.3), which ir_measures lacks, with their
+parameters. Its own `Accuracy` is a ranking score of the retrieved items only, unjudged ones too.
+"""
+
+COUNTS_OF_QRELS = ("NumQ", "NumRel")
+"""The counts that are the same for all runs."""
+_WITHOUT_PROVIDER = {*_EQUATION_KINDS, *COUNTS_OF_QRELS, "RBP"}
+"""Of RBP, ir_measures knows providers that are published as sources only. pytrec_eval counts the
+topics and relevant items of answered topics only, and relevant items from label 1 only.
+"""
+_CUT_KINDS = ("nDCG", "AP", "P", "uMAP")
+_WHOLE_KINDS = ("RR", "Bpref", "RankingScore", "OneNN", *COUNTS_OF_QRELS)
+_EXAMPLES = "nDCG(judged_only=True)@1000, AP(rel=2,judged_only=True), P(rel=2)@10, RR@10 or ERR@20"
+
+
+class MeasureRefusedError(ValueError):
+    """A measure that is invalid or that no installed provider computes.
+
+    The message is for users.
+    """
+
+
+class MeasureFailedError(Exception):
+    """A provider failed on a run."""
 
 
 @lru_cache(maxsize=1024)
@@ -144,37 +171,10 @@ def _nested(rows: pl.DataFrame) -> dict[str, dict[str, float]]:
     }
 
 
-LONGEST_RUN = 1000
-"""The depth of the papers' runs: a measure with this cutoff is headed without it."""
-LONGEST_NAME = 60
-"""Characters of a measure's full name, in the database."""
-DECIMALS_READ = 2
-"""Decimals of a parameter: trec_eval reads no more of a recall level."""
-
-_PAPERS_NAMES = {
-    "AP": "MAP", "RR": "MRR", "Bpref": "bpref", "Judged": "judged", "OneNN": "1-NN",
-}  # fmt: skip
-_EQUATION_KINDS: Mapping[str, tuple[str, ...]] = {
-    "uMAP": ("cutoff", "rel", "judged_only"),
-    "RankingScore": ("rel",),
-    "OneNN": ("rel",),
-}
-"""The measures of equation search (002 §5.2, §6.1, §6.3), which ir_measures lacks, with their
-parameters. Its own `Accuracy` is a ranking score of the retrieved items only, unjudged ones too.
-"""
 for _kind, _names in _EQUATION_KINDS.items():  # then ir_measures reads them too
     _known = {name: ir_measures.AP.SUPPORTED_PARAMS[name] for name in _names}
     _fields = {"__name__": _kind, "NAME": _kind, "SUPPORTED_PARAMS": _known}
     ir_measures.measures.register(type(_kind, (ir_measures.Measure,), _fields)())  # type: ignore[no-untyped-call]
-COUNTS_OF_QRELS = ("NumQ", "NumRel")
-"""The counts that are the same for all runs."""
-_WITHOUT_PROVIDER = {*_EQUATION_KINDS, *COUNTS_OF_QRELS, "RBP"}
-"""Of RBP, ir_measures knows providers that are published as sources only. pytrec_eval counts the
-topics and relevant items of answered topics only, and relevant items from label 1 only.
-"""
-_CUT_KINDS = ("nDCG", "AP", "P", "uMAP")
-_WHOLE_KINDS = ("RR", "Bpref", "RankingScore", "OneNN", *COUNTS_OF_QRELS)
-_EXAMPLES = "nDCG(judged_only=True)@1000, AP(rel=2,judged_only=True), P(rel=2)@10, RR@10 or ERR@20"
 
 
 @dataclass(frozen=True, slots=True)

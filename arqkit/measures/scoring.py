@@ -21,6 +21,8 @@ from arqkit.measures.names import (
 from arqkit.ranking import AS_TREC_EVAL_READS_IT, OrderBy
 from arqkit.topics import natural_key
 
+_KEY = (pl.col("topic").hash(seed=1) * 31 + pl.col("item").hash(seed=2)).alias("key")
+
 
 class TieOrders(NamedTuple):
     """The rows of a run's index (topic, item, order) with tied items in their best and worst order.
@@ -67,9 +69,6 @@ def tie_orders(index: pl.DataFrame, qrels: pl.DataFrame, *, by: OrderBy = "score
         for high in (True, False)
     )
     return TieOrders(best, worst, tied.height, tied["topic"].n_unique())
-
-
-_KEY = (pl.col("topic").hash(seed=1) * 31 + pl.col("item").hash(seed=2)).alias("key")
 
 
 class Scorer:

@@ -45,6 +45,17 @@ _BOUNDS = {
     "seed": (0, LARGEST_SEED),
 }
 
+INDEX_SCHEMA = {
+    "run": pl.String,
+    "topic": pl.String,
+    "item": pl.String,
+    "post": pl.String,
+    "order": pl.Int32,
+}
+
+_ONLY_INSTANCE = (pl.lit(1, pl.Int32).alias("instance"), pl.lit(1, pl.UInt32).alias("candidates"))
+POOL_COLUMNS = ("topic", "position", "kind", "item", "doc_id", "post_id")
+
 
 def invalid_settings(protocol: PoolProtocol, *, kind: TaskKind, seed: int) -> Iterator[str]:
     """Yield a message for each setting that is invalid for the kind of task."""
@@ -62,15 +73,6 @@ def invalid_settings(protocol: PoolProtocol, *, kind: TaskKind, seed: int) -> It
 
 def _title(name: str) -> str:
     return name.replace("_", " ").capitalize()
-
-
-INDEX_SCHEMA = {
-    "run": pl.String,
-    "topic": pl.String,
-    "item": pl.String,
-    "post": pl.String,
-    "order": pl.Int32,
-}
 
 
 @dataclass(frozen=True)
@@ -281,10 +283,6 @@ def _by_threads(candidates: pl.DataFrame, seed: int) -> pl.DataFrame:
     answers = answers.with_columns(is_rest=~pl.struct(*key, "thread").is_first_distinct())
     turn = pl.when("is_rest").then("rest").otherwise("of_thread")
     return answers.with_columns(turn=turn).sort(*key, "is_rest", "turn", "answer")
-
-
-_ONLY_INSTANCE = (pl.lit(1, pl.Int32).alias("instance"), pl.lit(1, pl.UInt32).alias("candidates"))
-POOL_COLUMNS = ("topic", "position", "kind", "item", "doc_id", "post_id")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ from arqkit.records import ItemKind
 LONGEST_INSTRUCTION = 300
 LONGEST_DEFINITION = 500
 
+MOST = 1_000_000_000
+"""The highest number of a rule, which every database and measure can hold."""
+
 
 class OverrideRefusedError(ValueError):
     """Invalid overrides: {field: (what was found, what was expected, what to do)}."""
@@ -82,10 +85,6 @@ def _with_definitions(changed: TaskProtocol, preset: TaskProtocol) -> TaskProtoc
         expected = f"a definition of each: {', '.join(label.word for label in judgments)}"
         raise OverrideRefusedError({"definitions": (actual, expected, "Correct the list.")})
     return changed
-
-
-MOST = 1_000_000_000
-"""The highest number of a rule, which every database and measure can hold."""
 
 
 def whole_number(value: object, *, least: int = 1) -> int:

@@ -69,6 +69,8 @@ NTCIR_GRADES = LabelScale(
 )
 """The labels of one assessor of NTCIR (003 §4)."""
 
+_OPTIONAL = ("is_judgment", "asks_comment")
+
 
 class ScalePreset(NamedTuple):
     """A scale, its lowest relevant label, and the scale of two assessors if it is their sum."""
@@ -224,4 +226,3 @@ _FIELDS: Mapping[str, Callable[[object], str]] = {
     "is_judgment": _truth,
     "asks_comment": _truth,
 }
-_OPTIONAL = ("is_judgment", "asks_comment")

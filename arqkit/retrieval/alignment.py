@@ -31,6 +31,8 @@ NO_KIND, LETTER, NAME, WILDCARD, UNORDERED = range(5)
 _KINDS = {"N!": 5, "T!": 6, "F!": 7, "+!": 8, "-!": 9, "?!": WILDCARD, "U!": UNORDERED}
 _BRACKETS, _LISTS = 10, 32
 
+_ALONE = Lock()  # numba's own pool of threads ends the process when a second thread uses it
+
 
 def type_of_label(label: str) -> int:
     """Return the type of a label: labels of one type match, but for 0 and operations."""
@@ -66,9 +68,6 @@ class Trees(NamedTuple):
     edges: Bytes
     starts: NDArray[np.int64]
     kinds: Bytes
-
-
-_ALONE = Lock()  # numba's own pool of threads ends the process when a second thread uses it
 
 
 def align(query: Nodes, trees: Trees, candidates: Ints) -> Reals:

@@ -43,6 +43,12 @@ MOMENTUM = 0.1  # of the running norm, as in batch normalization
 AT_ONCE = 512  # graphs that are embedded together
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
+EXCHANGES = 32  # of characters in a graph, on average
+BATCH = 128  # triplets
+
+BINS, MARGIN = 64, 1.0
+HELD_OUT, HELD_OUT_TRIPLETS = 0.2, 10_000  # of threads, and from these
+
 
 class Network(nn.Module):
     """Embeds formulas: a vector of 64 numbers for each, most with a norm below 1."""
@@ -176,11 +182,6 @@ class EquationIndex(NamedTuple):
 with needs_extra("models"):
     import torch
     from torch import Tensor
-
-BINS, MARGIN = 64, 1.0
-EXCHANGES = 32  # of characters in a graph, on average
-BATCH = 128  # triplets
-HELD_OUT, HELD_OUT_TRIPLETS = 0.2, 10_000  # of threads, and from these
 
 
 def exchanged(graphs: Graphs, identifier: int, draw: np.random.Generator) -> Graphs:

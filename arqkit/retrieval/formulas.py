@@ -26,6 +26,11 @@ NODES = 50_000  # at most, the nodes of the query times the looks: fewer looks f
 WEIGHTS = np.array([[0.25, 0.1, 0.35], [0.1, 0.05, 0.15]])
 """Of the three alignment scores, in layout trees and in operator trees; the sum is 1."""
 
+_TREES = ["layout", "operators"]
+_NO_ROWS = pl.DataFrame(schema={"item": pl.String, **dict.fromkeys(_TREES, pl.Int32)})
+
+_NOTHING = pl.DataFrame(schema={"topic": pl.String, "item": pl.String, "score": pl.Float64})
+
 
 class IndexedFormula(NamedTuple):
     """A formula of the collection: Presentation MathML, and Content MathML where there is any."""
@@ -41,10 +46,6 @@ class FormulaQuery(NamedTuple):
     topic: str
     mathml: str
     content: str | None = None
-
-
-_TREES = ["layout", "operators"]
-_NO_ROWS = pl.DataFrame(schema={"item": pl.String, **dict.fromkeys(_TREES, pl.Int32)})
 
 
 class Hit(NamedTuple):
@@ -208,9 +209,6 @@ class FormulaIndex:
             .head(depth)
             .select(pl.lit(query.topic).alias("topic"), "item", "score")
         )
-
-
-_NOTHING = pl.DataFrame(schema={"topic": pl.String, "item": pl.String, "score": pl.Float64})
 
 
 def _of_looks(likeness: NDArray[np.float32], numbers: Ints) -> NDArray[np.float32]:

@@ -23,6 +23,24 @@ CACHED = 100_000  # tokens; real collections have fewer, hostile input may have 
 WILDCARD_MARK = "⁇"  # before the name of a wildcard in converted LaTeX
 _WILDCARD = re.compile(r"\\qvar\s*\{\s*([^{}]*?)\s*\}")
 
+_LEAF = re.compile(r"<(?:\w+:)?(m(?:[ino]|text|s))(?:\s[^<>]*)?>([^<]*)</[^<>]*>")
+_START = re.compile(r"<(?:\w+:)?([A-Za-z-]+)(\s[^<>]*?)?(/?)>")
+_END = re.compile(r"</(?:\w+:)?([A-Za-z-]+)\s*>")
+_BARLESS = re.compile(r"""linethickness=["']0""")
+_NAME = re.compile(r"""\sname=["']([^"']*)""")
+# Where LaTeXML and Temml write different characters, LaTeXML's.
+_SAME: dict[int, str | None] = {
+    ord(sign): same for sign, same in zip("−–∗ˆ‾˜‖∶'", "--*^¯~∥:′", strict=True)
+}
+
+_ROWS = frozenset(["mrow", "mstyle", "mpadded", "semantics", "math", "mphantom", "maction"])
+_DROPPED = frozenset(["mspace", "annotation", "annotation-xml", "none", "mprescripts", "mglyph"])
+
+_CLOSED_AS = {"binomial": "mfrac"}
+
+# Some signs are identifiers in Temml's MathML, and some identifiers signs.
+_SIGNS, _NAMES = frozenset("/|%.,;:!=<>+-()[]"), frozenset("?…⋯⋮⋱∞&#")
+
 
 def formula_mathml(latex: str) -> str | None:
     """Return the MathML of a formula in LaTeX, or None if it cannot be converted.
@@ -88,20 +106,7 @@ def read_mathml(formula: str, *, has_places: bool = False) -> Node | None:
         return None
 
 
-_LEAF = re.compile(r"<(?:\w+:)?(m(?:[ino]|text|s))(?:\s[^<>]*)?>([^<]*)</[^<>]*>")
-_START = re.compile(r"<(?:\w+:)?([A-Za-z-]+)(\s[^<>]*?)?(/?)>")
-_END = re.compile(r"</(?:\w+:)?([A-Za-z-]+)\s*>")
-_BARLESS = re.compile(r"""linethickness=["']0""")
-_NAME = re.compile(r"""\sname=["']([^"']*)""")
-# Where LaTeXML and Temml write different characters, LaTeXML's.
-_SAME: dict[int, str | None] = {
-    ord(sign): same for sign, same in zip("−–∗ˆ‾˜‖∶'", "--*^¯~∥:′", strict=True)
-}
 _SAME |= dict.fromkeys([0x200B, 0xFE00, 0xFE0E, 0xFE0F])
-# Some signs are identifiers in Temml's MathML, and some identifiers signs.
-_SIGNS, _NAMES = frozenset("/|%.,;:!=<>+-()[]"), frozenset("?…⋯⋮⋱∞&#")
-_ROWS = frozenset(["mrow", "mstyle", "mpadded", "semantics", "math", "mphantom", "maction"])
-_DROPPED = frozenset(["mspace", "annotation", "annotation-xml", "none", "mprescripts", "mglyph"])
 
 
 class _Opening(NamedTuple):
@@ -171,9 +176,6 @@ def _nested(tokens: Iterable[str], *, has_places: bool = False) -> Node:
             name, children, start = stack.pop()
             children += whole
     raise OddMathMLError
-
-
-_CLOSED_AS = {"binomial": "mfrac"}
 
 
 def _whole(name: str, children: list[Node], place: int) -> list[Node]:

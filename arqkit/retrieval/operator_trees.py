@@ -73,6 +73,29 @@ _ITALIC |= {chr(97 + n): chr(0x1D44E + n) for n in range(26)} | {"h": "ℎ"}
 _ITALIC |= {chr(0x3B1 + n): chr(0x1D6FC + n) for n in range(25)}
 _ACCENTS = frozenset("¯^~˙¨→´`ˇ˘⏟⏞_‾ˆ˜←↔⌢")
 
+_UPRIGHT = {ord(italic): upright for upright, italic in _ITALIC.items()}
+
+_LEAVES = {"ci": "V!", "cn": "N!", "mtext": "T!"}
+_LISTS = {  # labels, with the number of elements
+    "list": "M!L-{}", "set": "M!S-{}", "vector": "M!V-{}", "matrixrow": "M!R!", "cerror": "E!",
+}  # fmt: skip
+
+_SCRIPTS = {1: "O!SUB", 2: "O!SUP"}
+_STRUCTURES = {  # label, or that of the script, and the children after the first, in order
+    "msub": ("O!SUB", (1,)),
+    "munder": ("O!SUB", (1,)),
+    "msup": ("O!SUP", (1,)),
+    "mover": ("O!SUP", (1,)),
+    "msubsup": ("", (1, 2)),
+    "munderover": ("", (1, 2)),
+    "mfrac": ("O!divide", (1,)),
+    "binomial": ("O!binomial", (1,)),
+    "mroot": ("O!root", (1,)),
+}
+_FENCES = {"(": (")", "]"), "[": (")", "]"), "{": "}", "|": "|", "∥": "∥", "||": ("||",)}
+
+_SIGNED = frozenset(["", "O!SUB", "O!SUP"])
+
 
 class _Term(NamedTuple):
     """An operation with its operands, or a symbol without."""
@@ -145,9 +168,6 @@ def _applied(head: _Term, operands: Sequence[_Term]) -> _Term:
     return _Term(label, operands)
 
 
-_UPRIGHT = {ord(italic): upright for upright, italic in _ITALIC.items()}
-
-
 def _content(element: etree._Element) -> _Term:
     name = etree.QName(element).localname
     children = [child for child in element if isinstance(child.tag, str)]
@@ -181,12 +201,6 @@ def _root(operands: Sequence[_Term]) -> _Term:
     degrees = [term.operands[0] for term in operands if term.label == "O!degree" and term.operands]
     bodies = [term for term in operands if term.label != "O!degree"]
     return _Term("O!root", [*bodies, *(degrees or [_Term("N!2")])])
-
-
-_LEAVES = {"ci": "V!", "cn": "N!", "mtext": "T!"}
-_LISTS = {  # labels, with the number of elements
-    "list": "M!L-{}", "set": "M!S-{}", "vector": "M!V-{}", "matrixrow": "M!R!", "cerror": "E!",
-}  # fmt: skip
 
 
 def _is_share(element: etree._Element) -> bool:
@@ -375,19 +389,6 @@ class _Parser:
         return self.fragments(node.children) if node.is_fenced else self.term(node)
 
 
-_SCRIPTS = {1: "O!SUB", 2: "O!SUP"}
-_STRUCTURES = {  # label, or that of the script, and the children after the first, in order
-    "msub": ("O!SUB", (1,)),
-    "munder": ("O!SUB", (1,)),
-    "msup": ("O!SUP", (1,)),
-    "mover": ("O!SUP", (1,)),
-    "msubsup": ("", (1, 2)),
-    "munderover": ("", (1, 2)),
-    "mfrac": ("O!divide", (1,)),
-    "binomial": ("O!binomial", (1,)),
-    "mroot": ("O!root", (1,)),
-}
-_FENCES = {"(": (")", "]"), "[": (")", "]"), "{": "}", "|": "|", "∥": "∥", "||": ("||",)}
 _FENCES |= {"⌊": "⌋", "⌈": "⌉", "⟨": "⟩"}
 
 
@@ -409,9 +410,6 @@ def _sign(node: Node) -> str | None:
     while node.children and node.name in _STRUCTURES and _STRUCTURES[node.name][0] in _SIGNED:
         node = node.children[0]
     return node.text if node.name == "mo" else None
-
-
-_SIGNED = frozenset(["", "O!SUB", "O!SUP"])
 
 
 def _is_relation(node: Node) -> bool:

@@ -11,6 +11,9 @@ from arqkit.ranking import with_order
 
 RANKING = {"topic": pl.String, "item": pl.String, "score": pl.Float64}
 
+RRF_CONSTANT = 60
+"""What is added to ranks, so that the first of them do not decide alone (Cormack et al.)."""
+
 
 def ranking_of_scores(
     topic: str, items: pl.Series, scores: Reals, *, limit: int = MOST_ITEMS
@@ -32,10 +35,6 @@ def best_of(ranking: pl.DataFrame, *, limit: int = MOST_ITEMS) -> pl.DataFrame:
     """Return the first `limit` items of each topic in the order of `with_order`."""
     ordered = with_order(ranking).filter(pl.col("order") <= limit)
     return ordered.select(list(RANKING))
-
-
-RRF_CONSTANT = 60
-"""What is added to ranks, so that the first of them do not decide alone (Cormack et al.)."""
 
 
 def min_max_average(rankings: Sequence[pl.DataFrame], *, limit: int = MOST_ITEMS) -> pl.DataFrame:

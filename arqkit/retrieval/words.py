@@ -41,6 +41,20 @@ _PASSAGE = (1 << 32) - 1
 Weigh = Callable[[NDArray[np.int64], int], NDArray[np.float64]]
 """The weight of terms, from the number of passages that have each and the number of passages."""
 
+FormulaTerms = Literal["latex", "words", "none"]
+Passage = tuple[str, str, str]
+"""An item, its title and its body; both are HTML."""
+
+_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[0-9]+|[^\s{}]")
+# Characters that are not part of words. The name of a macro is its word: \int is int.
+_SYMBOLS = {
+    "+": "plus", "-": "minus", "*": "star", "/": "slash", "=": "equals", "<": "less than",
+    ">": "greater than", "^": "power", "_": "subscript", "!": "factorial", "'": "prime",
+    "|": "bar", ":": "colon", ";": "semicolon", ",": "comma", ".": "period", "&": "ampersand",
+    "(": "open parenthesis", ")": "close parenthesis", "[": "open bracket", "]": "close bracket",
+    "%": "percent", "~": "tilde",
+}  # fmt: skip
+
 
 class WordParts:
     """The terms of passages, counted in files of a folder, and how many terms each passage has."""
@@ -120,20 +134,6 @@ class WordParts:
 
 if TYPE_CHECKING:
     from bm25s import BM25
-
-FormulaTerms = Literal["latex", "words", "none"]
-Passage = tuple[str, str, str]
-"""An item, its title and its body; both are HTML."""
-
-_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[0-9]+|[^\s{}]")
-# Characters that are not part of words. The name of a macro is its word: \int is int.
-_SYMBOLS = {
-    "+": "plus", "-": "minus", "*": "star", "/": "slash", "=": "equals", "<": "less than",
-    ">": "greater than", "^": "power", "_": "subscript", "!": "factorial", "'": "prime",
-    "|": "bar", ":": "colon", ";": "semicolon", ",": "comma", ".": "period", "&": "ampersand",
-    "(": "open parenthesis", ")": "close parenthesis", "[": "open bracket", "]": "close bracket",
-    "%": "percent", "~": "tilde",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)

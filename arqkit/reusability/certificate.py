@@ -29,6 +29,13 @@ Mask = NDArray[np.bool_]
 DIGITS_COMPARED = 12
 """Decimals of means: beyond them, equal values may differ by the order of their sums."""
 
+DEPTHS = (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
+"""The depths that the ablation tries, up to the pool's."""
+MOST_DEPTHS = 8
+MOST_ORPHANS = 0.1
+"""The share of judged items that may have come from no run, such as ARQMath-1's thread answers."""
+_PRIME_KINDS = ("nDCG", "AP", "P")
+
 
 class _Joined(NamedTuple):
     """The judged items of a run, best first in each topic.
@@ -129,14 +136,6 @@ def _restricted(joined: _Joined, part: Mask) -> JudgedRanking:
     kept = part[joined.line]
     ranking = joined.ranking
     return JudgedRanking(ranking.topic[kept], ranking.label[kept], ranking.position[kept])
-
-
-DEPTHS = (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
-"""The depths that the ablation tries, up to the pool's."""
-MOST_DEPTHS = 8
-MOST_ORPHANS = 0.1
-"""The share of judged items that may have come from no run, such as ARQMath-1's thread answers."""
-_PRIME_KINDS = ("nDCG", "AP", "P")
 
 
 class Harm(NamedTuple):

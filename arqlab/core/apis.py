@@ -19,6 +19,16 @@ from arqlab.core.models import Job, Lab, Task, Topic, User, Visitor
 from arqlab.core.services.jobs import stop_job
 from arqlab.web.jobs import JOB_KINDS, lane_of_job
 
+ERRORS = {
+    "401": "You are not signed in, or the token is not valid, has expired or was revoked.",
+    "403": "The scope of the token does not cover this, or you need a second factor.",
+    "404": "It does not exist, or you may not see it.",
+    "429": "Too many requests. Wait for the seconds of the header Retry-After.",
+    "default": "Every other error, whatever its status.",
+}
+
+ORDERS = ["score", "rank"]
+
 
 class RequestProblemSerializer(serializers.Serializer[Any]):
     """One problem of a request."""
@@ -38,15 +48,6 @@ class ErrorSerializer(serializers.Serializer[Any]):
     message = serializers.CharField()
     code = serializers.CharField()
     errors = RequestProblemSerializer(many=True)  # type: ignore[assignment]  # not its own errors
-
-
-ERRORS = {
-    "401": "You are not signed in, or the token is not valid, has expired or was revoked.",
-    "403": "The scope of the token does not cover this, or you need a second factor.",
-    "404": "It does not exist, or you may not see it.",
-    "429": "Too many requests. Wait for the seconds of the header Retry-After.",
-    "default": "Every other error, whatever its status.",
-}
 
 
 class ApiSchema(AutoSchema):
@@ -74,9 +75,6 @@ class ScaleLabelSerializer(serializers.Serializer[Any]):
     colour = serializers.CharField(help_text="Name of the label's colour.")
     is_judgment = serializers.BooleanField()
     asks_comment = serializers.BooleanField()
-
-
-ORDERS = ["score", "rank"]
 
 
 class ProtocolSerializer(serializers.Serializer[Any]):

@@ -40,6 +40,13 @@ PAUSE = 10.0
 logger = logging.getLogger(__name__)
 Kept = TypeVar("Kept")
 
+AT_ONCE = 0.3
+"""The seconds that a page may compute. What takes longer is left to a job (`core/computing.py`)."""
+KEPT_NOTHING = 5 * 60
+"""The seconds for which it is known that a value is None, such as that of an unreadable file."""
+_MISSING = object()
+_left: ContextVar[float | None] = ContextVar("seconds that a page may compute", default=None)
+
 
 def key_of(name: str, *facts: object) -> str:
     """Return the key of what is computed from these facts: it changes with each of them.
@@ -51,14 +58,6 @@ def key_of(name: str, *facts: object) -> str:
     for fact in facts:
         digest.update(fact if isinstance(fact, bytes) else repr(fact).encode())
     return f"{name}:{digest.hexdigest()}"
-
-
-AT_ONCE = 0.3
-"""The seconds that a page may compute. What takes longer is left to a job (`core/computing.py`)."""
-KEPT_NOTHING = 5 * 60
-"""The seconds for which it is known that a value is None, such as that of an unreadable file."""
-_MISSING = object()
-_left: ContextVar[float | None] = ContextVar("seconds that a page may compute", default=None)
 
 
 class NotComputedError(Exception):

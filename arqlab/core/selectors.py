@@ -42,6 +42,8 @@ PUBLIC_INFO = (*TOPIC_FILTERS, "multi_part", "elements")
 MOST_FILES = 16
 """A request has at most as many bytes as this number of the largest files."""
 
+PSEUDONYM = "assessor-"
+
 
 @dataclass(frozen=True)
 class TaskRow:
@@ -322,9 +324,6 @@ def corrections_of(lab: Lab | str, *, until: datetime | None = None) -> Correcti
     for kind, key, value in corrections.order_by().values_list("kind", "key", "value"):
         by_kind[kind][key] = value
     return Corrections(*(by_kind[kind] for kind in ("formula", "text", "thread")))
-
-
-PSEUDONYM = "assessor-"
 
 
 def pseudonym(lab: Lab, user_id: int) -> str:

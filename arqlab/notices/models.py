@@ -12,6 +12,9 @@ from arqkit.data_files import data_beside
 from arqlab.core.models import Lab, Membership, Team, User
 from arqlab.core.models.roles import team_fits_role
 
+TEXTS = data_beside(__file__, "texts.toml")
+"""The default texts by kind: `subject`, `text`, and `action`, a link to the page of the event."""
+
 
 def new_token() -> str:
     """Return an unguessable token for the link of an invitation."""
@@ -40,10 +43,6 @@ class Kind(models.TextChoices):
     LEADERBOARD_ERRATUM = "leaderboard-erratum", "Released leaderboard: erratum"
     INVITATION = "invitation", "Invitation"
     MESSAGE = "message", "Message from the organizers"
-
-
-TEXTS = data_beside(__file__, "texts.toml")
-"""The default texts by kind: `subject`, `text`, and `action`, a link to the page of the event."""
 
 
 class Mail(models.Model):

@@ -9,6 +9,9 @@ from django.http import HttpRequest, HttpResponse
 
 from arqlab.web.tables import Table, answer
 
+LARGE = 50_000_000
+"""Bytes of files, from which on a load may take hours."""
+
 
 class JobLane(StrEnum):
     """How long a job takes at most, about: no job waits for one of a longer lane."""
@@ -16,10 +19,6 @@ class JobLane(StrEnum):
     SECONDS = "seconds"
     MINUTES = "minutes"
     HOURS = "hours"
-
-
-LARGE = 50_000_000
-"""Bytes of files, from which on a load may take hours."""
 
 
 def lane_by_size(job: Any) -> JobLane:

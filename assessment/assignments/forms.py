@@ -22,6 +22,8 @@ from assessment.qrels.selectors.drafts import adds_labels
 ACTIONS = ("assign", "reassign", "take", "review", "unreview", "set-aside", "resume")
 MAX_BYTES, MAX_HOURS = 2**20, 10_000
 
+PARTS = ("first", "second")
+
 
 class ChosenTopicsForm(forms.Form):
     """The selected topics, an assessor and the action."""
@@ -175,9 +177,6 @@ class OfferForm(HoursForm):
         widget=forms.Textarea,
         help_text="For example, when you are away. Only the organizers see it.",
     )
-
-
-PARTS = ("first", "second")
 
 
 def _number_field(label: str, help_text: str, *, required: str, what: str) -> forms.IntegerField:

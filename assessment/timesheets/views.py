@@ -33,6 +33,8 @@ from assessment.timesheets.selectors.figures import (
 )
 from assessment.timesheets.services import change_pay_rule, sheet_lines
 
+pages = Pages(f"{LAB}time-sheet/", organized_lab_or_404, section="judging")
+
 
 class SheetForm(forms.Form):
     """The part of a time sheet to show, read from the address of its page."""
@@ -125,9 +127,6 @@ class PayForm(VersionedForm):
 def zone_words(name: str) -> str:
     """Return the name of a time zone in texts for people."""
     return "anywhere on earth (AoE)" if name == ANYWHERE else name
-
-
-pages = Pages(f"{LAB}time-sheet/", organized_lab_or_404, section="judging")
 
 
 @pages.form("", "time-sheet")

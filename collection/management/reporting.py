@@ -21,6 +21,8 @@ PLAIN_SECONDS = 10
 """The interval between two plain lines."""
 WIDTH = 20
 
+SHOWN_PROBLEMS = 20
+
 
 class ProgressLine:
     """A progress callback for a terminal or log; with a `path`, it shows the megabytes read."""
@@ -73,9 +75,6 @@ class ProgressLine:
         """Clear the bar."""
         if self._is_terminal and not self._is_quiet:
             self._out.write("\r\x1b[K", ending="")
-
-
-SHOWN_PROBLEMS = 20
 
 
 def import_lines(records: Iterable[Import]) -> Iterator[str]:

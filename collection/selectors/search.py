@@ -15,15 +15,14 @@ from collection.models import Collection
 TITLE_WEIGHT = 8.0
 """The weight of a word in the title relative to one in the body."""
 
+Parameter = str | int | float | list[str]
+
 
 class Match(NamedTuple):
     """The result of a search: the total number of posts, and the keys of one page, best first."""
 
     total: int
     keys: list[int]
-
-
-Parameter = str | int | float | list[str]
 
 
 class _Sql(NamedTuple):

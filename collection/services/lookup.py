@@ -27,6 +27,10 @@ from collection.selectors.formulas import (
 from collection.selectors.search import search_posts
 from collection.services.indexing import ready_for_formulas
 
+RESULTS_PER_PAGE = 20
+MAX_FORMULA_POSTS = 5_000
+"""The number of posts with a formula that are searched for words, best matches first."""
+
 
 def snippet_html(
     parts: Iterable[Part], *, found: Callable[[str], SafeHtml] = render_formula
@@ -46,11 +50,6 @@ def _html(part: Part, found: Callable[[str], SafeHtml]) -> SafeString | str:
     if part.kind == "mark":
         return format_html("<mark>{}</mark>", part.text)
     return mark_safe(' <span class="left-out">…</span> ') if part.kind == "gap" else part.text
-
-
-RESULTS_PER_PAGE = 20
-MAX_FORMULA_POSTS = 5_000
-"""The number of posts with a formula that are searched for words, best matches first."""
 
 
 class IdMatch(NamedTuple):

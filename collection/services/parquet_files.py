@@ -30,6 +30,19 @@ ORPHAN_AGE = timedelta(days=1)
 A file is stored before the row that refers to it is committed, but never this long before.
 """
 
+PART = 25_000
+"""Rows per part, and the number of rows in memory while the parts are written."""
+POSTS_SCHEMA = {"post_id": pl.String, "type": pl.String, "thread_id": pl.String}
+
+ROWS = 250_000
+"""Rows of a part, about 100 MB with their layouts."""
+GROUP = 25_000
+"""Rows of a row group, about 15 MB with their MathML; several are in memory at a time."""
+STORED_AS = {"visual_id": "given_visual_id", "formula": "latex"}
+"""Columns of an index file that are stored under other names."""
+INDEX_COLUMNS = tuple(STORED_AS.get(name, name) for name in COLUMNS)
+LAYOUT_SCHEMA = {"formula_id": pl.String, "layout": pl.String}
+
 
 def store_file(*, slug: str, what: str, path: Path) -> str:
     """Store a Parquet file under a name that is unique to its content. Return the name."""
@@ -75,11 +88,6 @@ def _is_old(path: str, at: datetime) -> bool:
         return False
 
 
-PART = 25_000
-"""Rows per part, and the number of rows in memory while the parts are written."""
-POSTS_SCHEMA = {"post_id": pl.String, "type": pl.String, "thread_id": pl.String}
-
-
 def write_posts_index(collection: Collection) -> None:
     """Store the searched posts of a collection as its posts index."""
     posts = Post.objects.filter(collection=collection, is_searched=True)
@@ -90,16 +98,6 @@ def write_posts_index(collection: Collection) -> None:
             parts.add(pl.DataFrame(some, schema=POSTS_SCHEMA, orient="row"))
         name = parts.store(slug=collection.slug, what="posts")
     replace_files(collection, posts_index=name)
-
-
-ROWS = 250_000
-"""Rows of a part, about 100 MB with their layouts."""
-GROUP = 25_000
-"""Rows of a row group, about 15 MB with their MathML; several are in memory at a time."""
-STORED_AS = {"visual_id": "given_visual_id", "formula": "latex"}
-"""Columns of an index file that are stored under other names."""
-INDEX_COLUMNS = tuple(STORED_AS.get(name, name) for name in COLUMNS)
-LAYOUT_SCHEMA = {"formula_id": pl.String, "layout": pl.String}
 
 
 class Parts:

@@ -30,6 +30,12 @@ from collection.services.addresses import local_pages, post_url
 
 FOLDED = 5  # posts with more comments show them folded
 
+LINKS = (
+    *("Marked as a duplicate of", "Its duplicates"),
+    *("Linked from this thread", "Threads that link here"),
+)
+"""The headings of the groups of `Links`."""
+
 
 class RenderedComment(NamedTuple):
     """A comment with its HTML."""
@@ -252,10 +258,3 @@ def _linked(
     label = f"{question.post.get_kind_display()} {question.post_id}"
     label = compose(title, formulas=formulas) if title else label
     return RenderedLink(question.post_id, label, post_url(lab.slug, question.post_id))
-
-
-LINKS = (
-    *("Marked as a duplicate of", "Its duplicates"),
-    *("Linked from this thread", "Threads that link here"),
-)
-"""The headings of the groups of `Links`."""

@@ -37,6 +37,14 @@ from collection.services.addresses import post_url, posts_at
 from collection.services.lookup import IdMatch, look_up
 from collection.services.rendering import render_thread
 
+pages = Pages(LAB, section="search")
+HTMX = ("HX-Request", "HX-History-Restore-Request")
+
+READER = "X-Judging-User"  # the judging page's user, who may have signed out since
+
+MARKED = ("formula_id", "comment_id")
+"""What the address of a post may mark: `formula=ID` and `comment=ID`."""
+
 
 class LookUpForm(SearchForm):
     """A search box for words, ids, filters and formulas, plus the filters as separate fields."""
@@ -57,10 +65,6 @@ class LookUpForm(SearchForm):
         return with_filters(
             query, kind=read.get("kind", ""), tags=read.get("tags", ""), least=read.get("score")
         )
-
-
-pages = Pages(LAB, section="search")
-HTMX = ("HX-Request", "HX-History-Restore-Request")
 
 
 @pages.read(
@@ -158,13 +162,6 @@ def _without_questions(links: Links, closed: Set[str]) -> Links:
         )
 
     return Links(*map(kept, links))
-
-
-READER = "X-Judging-User"  # the judging page's user, who may have signed out since
-
-
-MARKED = ("formula_id", "comment_id")
-"""What the address of a post may mark: `formula=ID` and `comment=ID`."""
 
 
 @pages.read("posts/<path:post_id>/", "post-detail")

@@ -35,6 +35,9 @@ from submissions.services.rules import (
 from submissions.services.run_metadata import RunMetadata
 from submissions.services.uploads import take_uploads
 
+PUBLICATION = ("paper", "code", "citation", "retrieval_times")
+"""What a team may add to a run at any time."""
+
 
 @transaction.atomic
 def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) -> None:
@@ -175,10 +178,6 @@ def correct_run(
     if changed:
         _record("run.correct", run, by, fields=sorted(changed), reason=stated)
     return "items" in changed and _wait_again(sender, run, metadata)
-
-
-PUBLICATION = ("paper", "code", "citation", "retrieval_times")
-"""What a team may add to a run at any time."""
 
 
 @transaction.atomic

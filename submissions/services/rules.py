@@ -24,6 +24,11 @@ LISTED = (
 )
 """The fields of a run that leaderboards list, and whose change needs a reason after a release."""
 
+NOT_IN_IDS = re.compile(r"[\s:]+")
+"""What the id of an answer in qrels, `RUN:TOPIC` between blanks, cannot contain."""
+
+OTHER_TEAM = "An identical run was already submitted to this task. The organizers can see both."
+
 
 def require_reason(run: Run, reason: str, *, changed: Iterable[str] = LISTED) -> None:
     """Raise `UserError` without a reason if a released leaderboard lists what is changed."""
@@ -47,10 +52,6 @@ def demote_primary_run(run: Run, *, by: User | None) -> None:
         record_event("run.alternate", other, by, run=other.pk, gave_way_to=run.pk, reason=reason)
 
 
-NOT_IN_IDS = re.compile(r"[\s:]+")
-"""What the id of an answer in qrels, `RUN:TOPIC` between blanks, cannot contain."""
-
-
 def assign_identifier(run: Run) -> None:
     """Store the identifier of a run that takes part from now on, unless it already has one.
 
@@ -69,9 +70,6 @@ def assign_identifier(run: Run) -> None:
     while identifier in taken:
         identifier = f"{identifier}-{run.pk}"
     Run.objects.filter(pk=run.pk).update(identifier=identifier)
-
-
-OTHER_TEAM = "An identical run was already submitted to this task. The organizers can see both."
 
 
 def set_warning(run: Run, kind: str, message: str, todo: str) -> None:

@@ -34,6 +34,8 @@ Source = Callable[[Task, ItemKind], Iterator[pl.Series]]
 JUDGED: list[Source] = []
 """Sources of judged items, which upper apps add (`assessment.apps`)."""
 
+log = logging.getLogger(__name__)
+
 
 def knows_any(run: Run, items: ItemKind, ids: pl.Series) -> bool | None:
     """Return whether the task knows any of the ids of a run, or None without anything to compare.
@@ -61,9 +63,6 @@ def _known_items(run: Run, items: ItemKind) -> Iterator[pl.Series]:
     for other in others.order_by("pk"):
         if run_items(other, run.task) == items:
             yield scan_columns(other.index).select(pl.col("item").unique()).collect()["item"]
-
-
-log = logging.getLogger(__name__)
 
 
 def validate_uploaded_run(*, run_id: int, at: datetime) -> bool:

@@ -30,6 +30,23 @@ MAGIC: dict[str, str] = _TABLES["magic"]
 """The kinds of files that cannot be a run, by their first bytes."""
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
 
+MAX_BYTES = 64 * MEBIBYTE
+MAX_LINES = 500_000
+MAX_MEMBERS = 200
+MAX_DIRECTORY_BYTES = MEBIBYTE  # of the central directory of a zip
+TAIL = 65_536 + 64  # where a zip ends: its end record, a comment, the locator of ZIP64
+
+END_RECORD = struct.Struct("<4s4H2LH")
+ENCRYPTED = 0x1
+# A ValueError comes from offsets before the beginning of a zip and from names that are not UTF-8.
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
+OFFICE_MEMBERS = ("[Content_Types].xml", "mimetype", "META-INF/")
+OF_SYSTEM = re.compile(
+    r"__MACOSX/|(?:.*/)?(?:\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini)\Z", re.DOTALL
+)
+
+ZIP_END, ZIP64_LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
+
 
 class Unpacked(NamedTuple):
     """A run file of an upload: its name without folders and `.gz`, its bytes, its path in a zip."""
@@ -152,22 +169,6 @@ def _utf_16(head: bytes) -> str | None:
     if max(high, low) > len(head) // 4 > 4 * min(high, low):
         return "UTF-16LE" if low > high else "UTF-16BE"
     return None
-
-
-MAX_BYTES = 64 * MEBIBYTE
-MAX_LINES = 500_000
-MAX_MEMBERS = 200
-MAX_DIRECTORY_BYTES = MEBIBYTE  # of the central directory of a zip
-TAIL = 65_536 + 64  # where a zip ends: its end record, a comment, the locator of ZIP64
-ZIP_END, ZIP64_LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
-END_RECORD = struct.Struct("<4s4H2LH")
-ENCRYPTED = 0x1
-# A ValueError comes from offsets before the beginning of a zip and from names that are not UTF-8.
-DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
-OFFICE_MEMBERS = ("[Content_Types].xml", "mimetype", "META-INF/")
-OF_SYSTEM = re.compile(
-    r"__MACOSX/|(?:.*/)?(?:\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini)\Z", re.DOTALL
-)
 
 
 class UploadRefusedError(FileRefusedError):

@@ -36,6 +36,14 @@ _OTHER_NAMES = {
     "tagname": "name",
 }
 
+POST_KINDS: Mapping[str, str] = {"1": "question", "2": "answer"}
+"""The post types that are imported; the others are tag wikis, nominations and the like."""
+
+# "<algebra><limits>" in the dumps of the editions, "|algebra|limits|" in newer ones.
+_TAG = re.compile(r"[^<>|]+")
+_COMPLETE = "Complete the row, and import the file again."
+_CORRECT = "Correct the value, and import the file again. The post was imported without it."
+
 
 class Window(NamedTuple):
     """The days whose rows are imported, including both ends; rows without a date are imported too.
@@ -271,15 +279,6 @@ read_badge = _reader(
     author_id=partial(_id, name="UserId", is_author=True),
     created_at=partial(_moment, name="Date"),
 )
-
-
-POST_KINDS: Mapping[str, str] = {"1": "question", "2": "answer"}
-"""The post types that are imported; the others are tag wikis, nominations and the like."""
-
-# "<algebra><limits>" in the dumps of the editions, "|algebra|limits|" in newer ones.
-_TAG = re.compile(r"[^<>|]+")
-_COMPLETE = "Complete the row, and import the file again."
-_CORRECT = "Correct the value, and import the file again. The post was imported without it."
 
 
 class PostRecord(NamedTuple):

@@ -30,6 +30,26 @@ _MARKS = {
 # Those of Python that no file is written in; punycode takes the square of the time for its length.
 _NO_ENCODINGS = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"}
 
+DUMP_FILES: Mapping[str, str] = {
+    "posts": "Posts.xml",
+    "comments": "Comments.xml",
+    "post_links": "PostLinks.xml",
+    "tags": "Tags.xml",
+    "users": "Users.xml",
+    "votes": "Votes.xml",
+    "badges": "Badges.xml",
+}
+"""The file of a dump by the kind of import that reads it."""
+PACKINGS = ("", ".gz", ".bz2", ".7z")
+
+# The releases of the labs have version numbers in their names: Posts.V1.3.xml.
+_NAMES = {
+    kind: re.compile(
+        rf"(?:.*[./-])?{name.removesuffix('.xml')}(?:[._-]?v[0-9.]+)?(?:\.xml)?", re.IGNORECASE
+    )
+    for kind, name in DUMP_FILES.items()
+}
+
 
 class SalvagedStream:
     """The unpacked bytes of a member, and then the fault that ended it early, if any."""
@@ -75,27 +95,6 @@ def utf8_stream(file: ByteStream) -> ByteStream:
     is_utf8 = known in ("utf-8", "ascii") or (not marked and known.startswith(("utf-16", "utf-32")))
     begun: Any = _Begun(file, start)
     return begun if is_utf8 else codecs.EncodedFile(begun, "utf-8", name, "replace")
-
-
-DUMP_FILES: Mapping[str, str] = {
-    "posts": "Posts.xml",
-    "comments": "Comments.xml",
-    "post_links": "PostLinks.xml",
-    "tags": "Tags.xml",
-    "users": "Users.xml",
-    "votes": "Votes.xml",
-    "badges": "Badges.xml",
-}
-"""The file of a dump by the kind of import that reads it."""
-PACKINGS = ("", ".gz", ".bz2", ".7z")
-
-# The releases of the labs have version numbers in their names: Posts.V1.3.xml.
-_NAMES = {
-    kind: re.compile(
-        rf"(?:.*[./-])?{name.removesuffix('.xml')}(?:[._-]?v[0-9.]+)?(?:\.xml)?", re.IGNORECASE
-    )
-    for kind, name in DUMP_FILES.items()
-}
 
 
 class Source(NamedTuple):

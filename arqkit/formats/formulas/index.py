@@ -30,6 +30,30 @@ _A_ROW = re.compile(rb'"?(?:q_)?\d+"?\t"?(?:[A-Z]\.)?\d*"?\t')
 
 Places = npt.NDArray[np.int64]
 
+COLUMNS = (
+    *("formula_id", "post_id", "thread_id", "type", "comment_id"),
+    *("old_visual_id", "visual_id", "issue", "formula"),
+)
+ROWS_A_PART = 100_000
+SCHEMA = dict.fromkeys(COLUMNS, pl.String)
+SUFFIXES = (".tsv", ".tsv.gz", ".tsv.bz2")
+OTHER_HEADINGS = {
+    "id": "formula_id",
+    "topic_id": "post_id",
+    **dict.fromkeys(("slt", "opt", "latex", "mathml"), "formula"),
+}
+NEEDED = ("formula_id", "post_id", "thread_id", "type", "formula")
+COMPLETE_FILE = "Import the complete file."
+NAME_COLUMNS = (
+    "Name the columns in the first line. The file must be tab-separated UTF-8 text, plain or "
+    "compressed as .gz or .bz2."
+)
+_TEXT_ID = r'^[^\s"<>&]{1,300}$'
+# Those with a dot are ours: of a post or a comment.
+_ID = r"^(?:q_)?[0-9]{1,18}$|^c?[0-9]{1,18}\.[0-9]{1,9}$"
+_POST_ID = r"^(?:[0-9]{1,18}|[A-Z]\.[0-9]{1,9})$"
+_THREAD_ID = r"^[0-9]{1,18}$"
+
 
 class TsvBlock(NamedTuple):
     """The rows of a block (`line` and a column per heading), their problems, and unused bytes."""
@@ -176,31 +200,6 @@ def _are_paired(buffer: npt.NDArray[np.uint8], quotes: Places) -> bool:
     is_end = np.isin(after, (TAB, LINE_END, QUOTE))
     is_end |= (after == CR) & (buffer[(closing + 2) % len(buffer)] == LINE_END)
     return bool(np.isin(before, (TAB, LINE_END, QUOTE)).all() and is_end.all())
-
-
-COLUMNS = (
-    *("formula_id", "post_id", "thread_id", "type", "comment_id"),
-    *("old_visual_id", "visual_id", "issue", "formula"),
-)
-ROWS_A_PART = 100_000
-SCHEMA = dict.fromkeys(COLUMNS, pl.String)
-SUFFIXES = (".tsv", ".tsv.gz", ".tsv.bz2")
-OTHER_HEADINGS = {
-    "id": "formula_id",
-    "topic_id": "post_id",
-    **dict.fromkeys(("slt", "opt", "latex", "mathml"), "formula"),
-}
-NEEDED = ("formula_id", "post_id", "thread_id", "type", "formula")
-COMPLETE_FILE = "Import the complete file."
-NAME_COLUMNS = (
-    "Name the columns in the first line. The file must be tab-separated UTF-8 text, plain or "
-    "compressed as .gz or .bz2."
-)
-_TEXT_ID = r'^[^\s"<>&]{1,300}$'
-# Those with a dot are ours: of a post or a comment.
-_ID = r"^(?:q_)?[0-9]{1,18}$|^c?[0-9]{1,18}\.[0-9]{1,9}$"
-_POST_ID = r"^(?:[0-9]{1,18}|[A-Z]\.[0-9]{1,9})$"
-_THREAD_ID = r"^[0-9]{1,18}$"
 
 
 class IndexPart(NamedTuple):

@@ -46,6 +46,10 @@ from arqkit.standings import PublishedRuns
 
 T = TypeVar("T")
 
+ACTIONS = ("wait", "expert", "another")
+"""What can happen with a reported item, as policies of tickets name it."""
+LONGEST_GUIDELINES = 50_000  # characters
+
 
 class WrittenScale(NamedTuple):
     """A scale, its JSON form as written in the file, and the lowest relevant label of a preset."""
@@ -88,11 +92,6 @@ def check_relevant(table: LabTable, scale: LabelScale, relevant_from: int) -> No
     expected = f"a label of {relevant_from} or higher"
     todo = f"Set relevant_from to {highest} or lower, or add a label."
     table.mistake(key, f"{actual}{relevant_from}", expected, todo)
-
-
-ACTIONS = ("wait", "expert", "another")
-"""What can happen with a reported item, as policies of tickets name it."""
-LONGEST_GUIDELINES = 50_000  # characters
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,20 @@ _SLUG = re.compile("[a-z0-9]+(-[a-z0-9]+)*")
 
 TomlPath = tuple[str | int, ...]
 
+T = TypeVar("T")
+D = TypeVar("D")
+
+ANYWHERE_ON_EARTH: Final = timezone(timedelta(hours=-12), "AoE")
+"""The zone of days: a deadline that is a day ends where on earth that day ends last."""
+
+_REQUIRED: Final = object()
+
+REPRESENTATIONS = ("latex", "slt", "opt")
+"""The formula indexes of an edition (§2): LaTeX, symbol layout trees, operator trees."""
+
+ALL_DAYS: Final = Window(None, None, False)
+"""The window of a collection with posts of any day."""
+
 
 class TomlLines:
     """The lines of a TOML text by path, such as ("tasks", 1, "qrels", 0)."""
@@ -72,15 +86,6 @@ def syntax_fault(error: tomllib.TOMLDecodeError) -> tuple[int | None, str]:
     reason, _, place = str(error).partition(" (at ")
     line = re.search(r"line (\d+)", place)
     return (int(line[1]) if line else None), reason
-
-
-T = TypeVar("T")
-D = TypeVar("D")
-
-ANYWHERE_ON_EARTH: Final = timezone(timedelta(hours=-12), "AoE")
-"""The zone of days: a deadline that is a day ends where on earth that day ends last."""
-
-_REQUIRED: Final = object()
 
 
 class Mistakes:
@@ -291,13 +296,6 @@ def _some_tables(value: object) -> list[dict[str, object]]:
     if not isinstance(value, list) or not value or not all(isinstance(row, dict) for row in value):
         raise ValueError("a list of tables")
     return value
-
-
-REPRESENTATIONS = ("latex", "slt", "opt")
-"""The formula indexes of an edition (§2): LaTeX, symbol layout trees, operator trees."""
-
-ALL_DAYS: Final = Window(None, None, False)
-"""The window of a collection with posts of any day."""
 
 
 @dataclass(frozen=True)

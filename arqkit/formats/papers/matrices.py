@@ -20,6 +20,9 @@ BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)
 
 PREAMBLE = Path(__file__).with_name("preamble.tex").read_text(encoding="utf-8")
 
+WIDEST = 6
+"""The largest number of measures for two matrices side by side."""
+
 
 def main_document(title: str, parts: Iterable[tuple[str, Iterable[str]]]) -> str:
     """Return the text of main.tex: a title, and sections with the paths of their parts."""
@@ -48,10 +51,6 @@ def kit_archive(folder: str, files: Mapping[str, str | bytes]) -> bytes:
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, files[path])
     return archived.getvalue()
-
-
-WIDEST = 6
-"""The largest number of measures for two matrices side by side."""
 
 
 @dataclass(frozen=True, slots=True)

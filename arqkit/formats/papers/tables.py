@@ -41,6 +41,22 @@ LOWER = r"\triangledown"
 NOT_LOWER = r"\circ"
 """The mark of a value that is not: a table has the mark that fewer values need."""
 
+MOST_NAMED = 4
+"""The most measures that a caption names."""
+_IN_FULL = {
+    "AR": "average relevance",
+    "LO": "lexical overlap",
+    "CS": "contextual similarity",
+    "uMAP": "unnormalized mean average precision",
+    "OneNN": "accuracy of the nearest neighbor",
+}
+_DATA = {
+    "Text": "(T)ext",
+    "Math": "(M)ath",
+    "Both": "(B)oth text and math",
+    "Links": "({*}L) link structure",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreColumn:
@@ -307,22 +323,6 @@ PAPER_WORDS: Mapping[ItemKind, PaperWords] = MappingProxyType(
         ItemKind.DOCUMENTS: PaperWords("documents", "document"),
     }
 )
-
-MOST_NAMED = 4
-"""The most measures that a caption names."""
-_IN_FULL = {
-    "AR": "average relevance",
-    "LO": "lexical overlap",
-    "CS": "contextual similarity",
-    "uMAP": "unnormalized mean average precision",
-    "OneNN": "accuracy of the nearest neighbor",
-}
-_DATA = {
-    "Text": "(T)ext",
-    "Math": "(M)ath",
-    "Both": "(B)oth text and math",
-    "Links": "({*}L) link structure",
-}
 
 
 def binarization(scale: LabelScale, relevant_from: int) -> str:

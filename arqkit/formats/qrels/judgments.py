@@ -25,6 +25,12 @@ _NEEDED = ("topic", "item", "label")
 _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0*)?")
 _QRELS = ("topic", "", "item", "label")
 
+_ID = f"an id of at most {LONGEST_ID} characters"
+_TEXT = f"at most {LONGEST_COMMENT:,} characters"
+_TIME = "a time such as 2026-11-21T14:05:00Z"
+_NUMBER = "the number of a judgment"
+_SECONDS = f"a number from 0 to {MAX_SECONDS:,}"
+
 
 class JudgedLine(NamedTuple):
     """A judgment of the file. A value that is missing or empty is None.
@@ -200,11 +206,6 @@ class JudgmentColumn(NamedTuple):
     reads_empty: bool = False
 
 
-_ID = f"an id of at most {LONGEST_ID} characters"
-_TEXT = f"at most {LONGEST_COMMENT:,} characters"
-_TIME = "a time such as 2026-11-21T14:05:00Z"
-_NUMBER = "the number of a judgment"
-_SECONDS = f"a number from 0 to {MAX_SECONDS:,}"
 COLUMNS: Mapping[str, JudgmentColumn] = {
     "topic": JudgmentColumn("topic", _identifier, "a topic of the task", "Fill in the topic."),
     "item": JudgmentColumn("item", _identifier, _ID, "Correct the id."),

@@ -32,6 +32,19 @@ from arqkit.ranking import AS_TREC_EVAL_READS_IT, Frame, with_order
 from arqkit.records import ITEM_WORDS, ItemKind, Severity, TaskKind
 from arqkit.topics import meant_topics, plain_id, visible
 
+HASHES = 2**22  # a power of two, well above the number of items of a run
+HINTED = 100  # ids whose spelling is looked at
+OMITTED = 0.1
+"""The largest part of the rows that a repair omits: more is a fault of the system, not a slip."""
+SAMPLE = "the items of this lab's sample of the collection"
+SOME_VISUAL_IDS = "the known visual ids (some formulas of the collection have none yet)"
+
+COMPARED = "known to this task from its qrels, pools or other runs"
+
+_SCORES_NOTHING = "A topic without rows scores 0 in every mean."
+_UNANSWERED = "Means are over the topics that the run answers."
+INDEX_COLUMNS = ("topic", "item", "post", "rank", "score", "order", "answer", "sources")
+
 
 def check_repeats(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     """Find the lines that repeat an item of their topic, and those beyond the topic's limit.
@@ -106,14 +119,6 @@ def kept_rows(rows: pl.DataFrame, rules: RunRules) -> tuple[pl.DataFrame, pl.Dat
     return ordered.filter(is_within).drop("order").sort("line"), ordered.filter(~is_within).sort(
         "line"
     )
-
-
-HASHES = 2**22  # a power of two, well above the number of items of a run
-HINTED = 100  # ids whose spelling is looked at
-OMITTED = 0.1
-"""The largest part of the rows that a repair omits: more is a fault of the system, not a slip."""
-SAMPLE = "the items of this lab's sample of the collection"
-SOME_VISUAL_IDS = "the known visual ids (some formulas of the collection have none yet)"
 
 
 def looked_up(entries: Frame, rows: pl.DataFrame) -> pl.DataFrame:
@@ -249,9 +254,6 @@ def _meant_items(unknown: pl.DataFrame, ids: Frame) -> dict[str, str]:
     return {name: item for name, item in other.items() if item in known}
 
 
-COMPARED = "known to this task from its qrels, pools or other runs"
-
-
 def no_known_item(rows: pl.DataFrame, items: ItemKind, place: str = COMPARED) -> Finding:
     """Return the finding of a run whose items are all unknown. `rows` has item and rank_text."""
     item = ITEM_WORDS[items].an_id
@@ -264,11 +266,6 @@ def no_known_item(rows: pl.DataFrame, items: ItemKind, place: str = COMPARED) ->
         hint = f"Is `{visible(plain[0][0])}` meant to be `{plain[0][1]}`?"
     occurrence = listed([(None, None, "no known item", f"{item} in most rows")])
     return Finding("no-known-item", occurrence, {"item": item, "place": place, "hint": hint})
-
-
-_SCORES_NOTHING = "A topic without rows scores 0 in every mean."
-_UNANSWERED = "Means are over the topics that the run answers."
-INDEX_COLUMNS = ("topic", "item", "post", "rank", "score", "order", "answer", "sources")
 
 
 def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -> RunReport:

@@ -30,6 +30,9 @@ MARKS: Mapping[str, Mapping[str, object]] = {
     "manual": {"manual": True, "auto": False},
 }
 
+LONGEST_FILE = 255
+COLUMNS = "three columns: run file, topic, answer id"
+
 
 class RunName(NamedTuple):
     """The parts of a file name; a missing part is None. A task is like `task1`."""
@@ -78,10 +81,6 @@ def read_name(filename: str) -> RunName:
 
 def _kind_of(word: str) -> str | None:
     return next((kind for kind, words in MARKS.items() if word.lower() in words), None)
-
-
-LONGEST_FILE = 255
-COLUMNS = "three columns: run file, topic, answer id"
 
 
 def read_answer_ids(

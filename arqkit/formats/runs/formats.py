@@ -24,6 +24,15 @@ from arqkit.formats.runs.report import Finding, RunRules, listed, occurrences
 from arqkit.formats.runs.slips import Columns, Slip, json_findings, read_slip
 from arqkit.records import ItemKind, TaskKind
 
+FIRST_LINE = pl.Series("line", [1], dtype=pl.Int64)
+SAMPLE = 200  # lines that show whether a file holds answers or a ranked list
+HEADER_WORDS = re.compile(r"(query|topic)(id|no|nr|num|number)?|qid|querynumber")
+INTEGER = re.compile(r"[+-]?[0-9]+")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+SCORE_LIKE = re.compile(
+    r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+|nan|inf(inity)?)([eE][+-]?[0-9]+)?", re.IGNORECASE
+)
+
 
 class Layout(NamedTuple):
     """A format of run files.
@@ -74,16 +83,6 @@ def taken_formats(rules: RunRules) -> list[Layout]:
 def wanted_formats(rules: RunRules) -> str:
     """Return the names of the formats that a task takes."""
     return " or ".join(map(str, taken_formats(rules)))
-
-
-FIRST_LINE = pl.Series("line", [1], dtype=pl.Int64)
-SAMPLE = 200  # lines that show whether a file holds answers or a ranked list
-HEADER_WORDS = re.compile(r"(query|topic)(id|no|nr|num|number)?|qid|querynumber")
-INTEGER = re.compile(r"[+-]?[0-9]+")
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-SCORE_LIKE = re.compile(
-    r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+|nan|inf(inity)?)([eE][+-]?[0-9]+)?", re.IGNORECASE
-)
 
 
 class RunTable(NamedTuple):

@@ -16,6 +16,20 @@ ROW_END = r"\t[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\t[+-]?[0-9.,]+(?:[eE][+-]?[0-9]+)
 """Rank, score and run tag, which end every row of a ranked list."""
 ANSWER_COMMAS = 4  # before the last two of the six columns of an answer, which may have commas too
 
+UTF8_BOM = b"\xef\xbb\xbf"
+UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+UTF16_PLACE: Place = (None, None, "the byte order mark of UTF-16", "UTF-8")
+EVERY_LINE: Place = (None, None, "CR LF at the end of every line", "LF")
+BOM_PLACE: Place = (1, None, "the bytes EF BB BF", "the first topic id")
+PIECE = 2**20  # bytes decoded at a time
+SLICE = 50_000  # lines cut into cells at a time
+CHUNK = 20_000  # records held as Python values at a time
+EXCERPT = 80  # characters of a line shown in a report
+# A quoted cell ends at a quotation mark that is not doubled and that ends the cell.
+QUOTED = re.compile(r'"((?:[^"]|"")*+)"(?=\t|\r?\n|\r?\Z)')
+PLAIN_END = re.compile(r"[\t\n]|\Z")
+_NEEDS_QUOTES = re.compile(r'\A"|[\t\n\r]')
+
 
 def tabbed_lines(text: pl.Series, widths: Collection[int]) -> tuple[pl.Series, str] | None:
     """Return lines without tabs with tabs as separators, and their own separator.
@@ -58,21 +72,6 @@ def separator_findings(separator: str, lines: pl.DataFrame) -> Iterator[Finding]
 
 def _pattern(separator: str) -> str:
     return "[ \t]+" if separator == " " else f'[" ]*{separator}[" ]*'
-
-
-UTF8_BOM = b"\xef\xbb\xbf"
-UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
-UTF16_PLACE: Place = (None, None, "the byte order mark of UTF-16", "UTF-8")
-EVERY_LINE: Place = (None, None, "CR LF at the end of every line", "LF")
-BOM_PLACE: Place = (1, None, "the bytes EF BB BF", "the first topic id")
-PIECE = 2**20  # bytes decoded at a time
-SLICE = 50_000  # lines cut into cells at a time
-CHUNK = 20_000  # records held as Python values at a time
-EXCERPT = 80  # characters of a line shown in a report
-# A quoted cell ends at a quotation mark that is not doubled and that ends the cell.
-QUOTED = re.compile(r'"((?:[^"]|"")*+)"(?=\t|\r?\n|\r?\Z)')
-PLAIN_END = re.compile(r"[\t\n]|\Z")
-_NEEDS_QUOTES = re.compile(r'\A"|[\t\n\r]')
 
 
 class RunText(NamedTuple):

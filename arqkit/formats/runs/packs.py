@@ -36,6 +36,24 @@ _ITEMS = {
 _TOPICS = 'topics = json.loads(Path("task.json").read_text(encoding="utf-8"))["rules"]["topics"]'
 _KIT = data_beside(__file__, "starter.toml")
 
+PACK_VERSION = 1
+_SETTINGS = "task.json"
+# The columns that a check reads. They are in files of their own, and `knows` asks a server.
+_COLUMNS = {"posts": ("post_id", "type"), "formulas": ("formula_id", "post_id", "visual_id")}
+_APART = {*_COLUMNS, "knows"}
+_KINDS = {
+    "posts": {ItemKind.POSTS, ItemKind.DOCUMENTS},
+    "formulas": {ItemKind.FORMULA_IDS, ItemKind.VISUAL_IDS},
+}
+_DAMAGE = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    zipfile.BadZipFile,
+    pl.exceptions.PolarsError,
+)
+
 
 def starter_files(task: str, rules: RunRules, ids: Collection[str]) -> Iterator[tuple[str, bytes]]:
     """Yield the names and contents of a README and of the program `make_run.py`.
@@ -59,25 +77,6 @@ def starter_files(task: str, rules: RunRules, ids: Collection[str]) -> Iterator[
     yield "README.md", readme.encode()
     text = program.format(topics=_TOPICS, items=items, limit=rules.limit)
     yield "make_run.py", text.encode()
-
-
-PACK_VERSION = 1
-_SETTINGS = "task.json"
-# The columns that a check reads. They are in files of their own, and `knows` asks a server.
-_COLUMNS = {"posts": ("post_id", "type"), "formulas": ("formula_id", "post_id", "visual_id")}
-_APART = {*_COLUMNS, "knows"}
-_KINDS = {
-    "posts": {ItemKind.POSTS, ItemKind.DOCUMENTS},
-    "formulas": {ItemKind.FORMULA_IDS, ItemKind.VISUAL_IDS},
-}
-_DAMAGE = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    zipfile.BadZipFile,
-    pl.exceptions.PolarsError,
-)
 
 
 class FileLimits(NamedTuple):

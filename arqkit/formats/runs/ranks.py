@@ -11,6 +11,33 @@ from arqkit.records import Severity
 TWICE = (1, 2, 3)
 """Two lists of one topic give each of these ranks to two items, with different scores."""
 
+NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$"
+PERCENT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)\s?%$"
+THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
+LARGEST_32_BIT = 3.4028234663852886e38
+TIES = {
+    "score": "trec_eval 9.0.4 orders equal scores by id, the last id in byte order first, and "
+    "ignores the ranks. So do we.",
+    "rank": "This task orders items by the submitted ranks. trec_eval would order equal scores by "
+    "id, the last id first.",
+}
+COUNTS = {"score": "This task orders items by score.", "rank": "This task orders items by rank."}
+POOLED_BY_RANK = "This task scores items by score, and pools them by rank."
+RANK_KINDS = ("rank-start", "rank-repeated", "rank-jump", "rank-against-score")
+BY_SCORE = ("rank-not-integer", "rank-below-1", "rank-repeated", "rank-against-score")
+"""The kinds whose topics only scores can number again."""
+FOUND = {"rank-not-integer": "rank_text", "rank-against-score": "score"}
+
+EXPECTED: dict[str, pl.Expr] = {
+    "rank-not-integer": pl.lit("a whole number"),
+    "rank-below-1": pl.lit("1 or higher"),
+    "rank-start": pl.lit("1"),
+    "rank-repeated": pl.lit("a unique rank"),
+    "rank-jump": pl.col("previous_rank") + 1,
+    "rank-against-score": pl.format("at most {}", "previous_score"),
+}
+
 
 def check_runs(rows: pl.DataFrame) -> Iterator[Finding]:
     """Find rows of another run: another tag with the same ranks or items, or a second list."""
@@ -74,25 +101,6 @@ def swapped_topics(rows: pl.DataFrame) -> pl.DataFrame:
     )
     is_swapped = (pl.col("has_fractions") & pl.col("has_whole_scores")) | pl.col("counts_lines")
     return topics.filter((pl.col("size") > 1) & is_swapped)
-
-
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$"
-PERCENT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)\s?%$"
-THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
-LARGEST_32_BIT = 3.4028234663852886e38
-TIES = {
-    "score": "trec_eval 9.0.4 orders equal scores by id, the last id in byte order first, and "
-    "ignores the ranks. So do we.",
-    "rank": "This task orders items by the submitted ranks. trec_eval would order equal scores by "
-    "id, the last id first.",
-}
-COUNTS = {"score": "This task orders items by score.", "rank": "This task orders items by rank."}
-POOLED_BY_RANK = "This task scores items by score, and pools them by rank."
-RANK_KINDS = ("rank-start", "rank-repeated", "rank-jump", "rank-against-score")
-BY_SCORE = ("rank-not-integer", "rank-below-1", "rank-repeated", "rank-against-score")
-"""The kinds whose topics only scores can number again."""
-FOUND = {"rank-not-integer": "rank_text", "rank-against-score": "score"}
 
 
 def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
@@ -279,13 +287,3 @@ def _missed_before(lines: pl.Series) -> dict[int, int]:
     for line in lines.sort().to_list():
         before[line + 1] = before.pop(line, 0) + 1
     return before
-
-
-EXPECTED: dict[str, pl.Expr] = {
-    "rank-not-integer": pl.lit("a whole number"),
-    "rank-below-1": pl.lit("1 or higher"),
-    "rank-start": pl.lit("1"),
-    "rank-repeated": pl.lit("a unique rank"),
-    "rank-jump": pl.col("previous_rank") + 1,
-    "rank-against-score": pl.format("at most {}", "previous_score"),
-}

@@ -23,6 +23,9 @@ DIFF_CHARACTERS = 160
 CONTEXT = 3  # unchanged lines shown around a change
 COMPARED = 2_000  # lines of both files from the first change on
 
+INTERNAL = ("repair", "verdict")
+"""Facts that only the server uses: the lines of a repair, and what the verdict rests on."""
+
 
 def check_files(
     file: BinaryIO, pack: TaskPack, *, name: str, items: ItemKind | None = None
@@ -112,10 +115,6 @@ def _diff(old: list[str], new: list[str]) -> Iterator[dict[str, Any]]:
 def _diff_line(kind: str, number: int | None, line: str) -> dict[str, Any]:
     text = visible(line.replace("\r", r"\r"))
     return {"kind": kind, "line": number, "text": _cut(text, DIFF_CHARACTERS)}
-
-
-INTERNAL = ("repair", "verdict")
-"""Facts that only the server uses: the lines of a repair, and what the verdict rests on."""
 
 
 def report_data(

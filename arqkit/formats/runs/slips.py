@@ -35,6 +35,8 @@ Mend = Callable[[Row, int], Row | None]
 """A function that takes the cells of a line and the number of columns it should have, and returns
 the cells without the slip, or None if the line does not have it."""
 
+IMPOSSIBLE = ({"tag-of-words", "missing-tag"}, {"tag-of-words", "trailing-separator"})
+
 
 class Columns(NamedTuple):
     """What a format says of its columns: how many there are, and where some of them are."""
@@ -85,7 +87,6 @@ MENDS: dict[str, Mend] = {
     "missing-tag": with_tag,
 }
 """The slips by their kinds of problems, in the order in which a line is mended."""
-IMPOSSIBLE = ({"tag-of-words", "missing-tag"}, {"tag-of-words", "trailing-separator"})
 
 
 def read_slip(lines: pl.Series, formats: Sequence[Columns]) -> Slip | Columns | None:

@@ -25,6 +25,8 @@ _ELEMENTS = ("Title", "Question", "Tags", "Formula_Id", "Latex", "Scenario", "Cr
 _LONGEST_ID = 100
 _TWO_COLUMNS = "two tab-separated columns: topic and LaTeX"
 
+INDEX_COLUMNS = ("id", "topic_id", "thread_id", "type", "formula")
+
 
 def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[TopicRecord]:
     """Return the topics of a file in order.
@@ -197,9 +199,6 @@ def threads_of(query_ids: Iterable[str], threads: Mapping[str, str]) -> dict[str
 
 def _number(query_id: str) -> str:
     return re.sub(r"^[A-Za-z]+\.(?=[0-9])", "", query_id)
-
-
-INDEX_COLUMNS = ("id", "topic_id", "thread_id", "type", "formula")
 
 
 class TopicFormula(NamedTuple):

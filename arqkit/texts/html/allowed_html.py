@@ -47,6 +47,10 @@ _TAG = re.compile(r"<[^<>]*+>")
 _OPENED = {f"<{name}>": name for name in POST_TAGS}
 _CLOSED = {f"</{name}>": name for name in POST_TAGS - VOID}
 
+_TEXT_BETWEEN_CELLS = re.compile(
+    r"(?:<(?:table|thead|tbody|tfoot|tr)>|</(?:thead|tbody|tfoot|tr|td|th)>)\s*[^<\s]"
+)
+
 
 def _opening(name: str) -> str:
     written = "|".join(f'{attribute}="{value}"' for attribute, value in ATTRIBUTES[name].items())
@@ -54,9 +58,6 @@ def _opening(name: str) -> str:
 
 
 _WITH_ATTRIBUTES = {name: re.compile(_opening(name)) for name in ATTRIBUTES}
-_TEXT_BETWEEN_CELLS = re.compile(
-    r"(?:<(?:table|thead|tbody|tfoot|tr)>|</(?:thead|tbody|tfoot|tr|td|th)>)\s*[^<\s]"
-)
 
 
 def _children(flow: frozenset[str], phrasing: frozenset[str]) -> dict[str, frozenset[str]]:

@@ -14,6 +14,13 @@ _LINES = re.compile(rf"{_FORMULA}|\n\s*")
 _GAPS = re.compile(rf"{_FORMULA}|\s*\n\s*|[ \t]{{2,}}")
 _BREAKS = ("<br>", "</p><p>")
 
+_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_REFERENCE = re.compile(r"&#(?:[0-9]+|x[0-9a-f]+);?", re.IGNORECASE)
+
+WITHOUT_LATEX = "[formula without LaTeX]"
+_IS_PAGE = re.compile(r"<(?:!doctype|html|head|body|(?:\w+:)?math)\b", re.IGNORECASE)
+_LATEX = ("application/x-tex", "application/x-latex", "tex", "latex")
+
 
 def plain_html(text: str, *, prefix: str) -> str:
     """Return plain text with LaTeX as clean HTML; its formulas become `prefix.n`."""
@@ -34,10 +41,6 @@ def answer_html(text: str, *, prefix: str) -> str:
 
 def _clean(text: str, prefix: str) -> str:
     return clean_post(escape(text.replace("\r", "").strip()), prefix=prefix).html
-
-
-_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_REFERENCE = re.compile(r"&#(?:[0-9]+|x[0-9a-f]+);?", re.IGNORECASE)
 
 
 class ShownText(NamedTuple):
@@ -82,11 +85,6 @@ def read_shown(pasted: str) -> ShownText:
 
 def _reference(match: re.Match[str]) -> str:
     return match[0] if _NOT_XML.sub("", unescape(match[0])) else ""
-
-
-WITHOUT_LATEX = "[formula without LaTeX]"
-_IS_PAGE = re.compile(r"<(?:!doctype|html|head|body|(?:\w+:)?math)\b", re.IGNORECASE)
-_LATEX = ("application/x-tex", "application/x-latex", "tex", "latex")
 
 
 class DocumentHtml(NamedTuple):

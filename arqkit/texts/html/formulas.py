@@ -21,29 +21,6 @@ NAMES = {name: frozenset(listed.split()) for name, listed in _LISTS.items()}
 _MAY_BE_MONEY = re.compile(r"\d|\S*\s")  # an amount, or text with white space
 _GROUP = re.compile(r"\{[^{}]*\}")
 
-
-def is_money(content: str, *, before: str, after: str) -> bool:
-    """Return whether the dollars around `content` are money or stray signs instead of delimiters.
-
-    `before` holds the three characters before them, `after` the one after them. Content that begins
-    like an amount, or begins or ends with white space, is money if it has a word of prose outside
-    braces. Any other content is money if it has two.
-    """
-    if not _MAY_BE_MONEY.match(content):
-        return False
-    if _is_price(content, before=before, after=after):
-        return True
-    is_bounded = bool(_AMOUNT.match(content)) or content[0].isspace() or content[-1].isspace()
-    words = _WORD.findall(_GROUP.sub(" ", content))
-    return sum(word.lower() in NAMES["prose"] for word in words) > (0 if is_bounded else 1)
-
-
-def _is_price(content: str, *, before: str, after: str) -> bool:
-    if not _AMOUNT.match(content):
-        return False
-    return content[-1].isspace() or after.isdigit() or bool(_CURRENCY.search(before))
-
-
 LONGEST = 10_000  # characters; the longest formula of the collection has fewer than 3,000
 _PATIENCE = 6  # failed scans per run of text, so that hostile text takes linear time
 
@@ -70,6 +47,28 @@ _BRACES = {
     mark: re.compile(rf"(?P<end>{re.escape(closing)})|\\.|[{{}}]|(?P<tag><(?!br>))", re.DOTALL)
     for mark, closing in _CLOSING.items()
 }
+
+
+def is_money(content: str, *, before: str, after: str) -> bool:
+    """Return whether the dollars around `content` are money or stray signs instead of delimiters.
+
+    `before` holds the three characters before them, `after` the one after them. Content that begins
+    like an amount, or begins or ends with white space, is money if it has a word of prose outside
+    braces. Any other content is money if it has two.
+    """
+    if not _MAY_BE_MONEY.match(content):
+        return False
+    if _is_price(content, before=before, after=after):
+        return True
+    is_bounded = bool(_AMOUNT.match(content)) or content[0].isspace() or content[-1].isspace()
+    words = _WORD.findall(_GROUP.sub(" ", content))
+    return sum(word.lower() in NAMES["prose"] for word in words) > (0 if is_bounded else 1)
+
+
+def _is_price(content: str, *, before: str, after: str) -> bool:
+    if not _AMOUNT.match(content):
+        return False
+    return content[-1].isspace() or after.isdigit() or bool(_CURRENCY.search(before))
 
 
 class Bare(NamedTuple):

@@ -29,6 +29,33 @@ _ATTRIBUTE = re.compile(r"""([a-zA-Z-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+
 _SCHEME = re.compile(r"(?:(https?):)?//(?=[^/\\\s])", re.IGNORECASE)
 _ON_SITE = re.compile(r"/(?![/\\])")
 
+Inside = dict[str, frozenset[str]]
+
+_DROPPED = NAMES["dropped"]
+_NAMES = _DROPPED | NAMES["unwrapped"] | POST_TAGS
+# The text between the name of a tag and its end. Quotes are short and few, so that reading takes
+# linear time.
+_REST = r"""(?:[^<>"'$\\^{}]++|"[^"]{0,3000}+"|'[^']{0,3000}+'){0,40}+"""
+_LOOSE = r"[^<>$\\^{}]{0,3000}+"  # with a missing or surplus quote
+_TOKEN = re.compile(
+    r"<!--(?:-?>|.*?(?:--!?>|\Z))|<[!?][^>]*+(?:>|\Z)"
+    rf"|<(?P<slash>/?)(?P<name>[a-zA-Z][a-zA-Z0-9-]{{0,20}})(?P<rest>(?:[\s/](?:{_REST}|{_LOOSE}))?)>",
+    re.DOTALL,
+)
+_BEGINS_AS_ATTRIBUTE = re.compile(r"[\s/]*(?:[a-zA-Z-]+\s*=|$)")
+_ENDS = {name: re.compile(rf"</{name}\b[^>]*+>", re.IGNORECASE) for name in _DROPPED}
+_SPANS = re.compile(r"<(/?)span\b[^<>]*>", re.IGNORECASE)
+_BREAKS_A_FORMULA = re.compile(
+    r"</?(?:p|div|li|ul|ol|blockquote|pre|h[1-6]|table|tr|t[dh])\b", re.IGNORECASE
+)
+_LINE_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
+_UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_ENDED_BY_OTHERS = (TABLE_ROWS | {"p", "li", "dt", "dd", "td", "th"}) - {"table"}
+"""The elements whose end tags may be missing: the next one, or the end of its list, ends each."""
+
+# What is kept of HTML that a parser does not leave as it should be nested: less and less.
+_ATTEMPTS = (POST_TAGS, POST_TAGS - INLINE, frozenset(("p", "br")), frozenset[str]())
+
 
 def kept_value(element: str, name: str, value: str) -> str | None:
     """Return the allowed part of an attribute's value, or None to drop the attribute."""
@@ -55,35 +82,6 @@ def element_id(tag: str) -> str:
     """Return the id of a tag, or "" if it has none that is allowed."""
     value = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(tag)}.get("id", "")
     return value if re.fullmatch(ID, value) else ""
-
-
-Inside = dict[str, frozenset[str]]
-
-_DROPPED = NAMES["dropped"]
-_NAMES = _DROPPED | NAMES["unwrapped"] | POST_TAGS
-# The text between the name of a tag and its end. Quotes are short and few, so that reading takes
-# linear time.
-_REST = r"""(?:[^<>"'$\\^{}]++|"[^"]{0,3000}+"|'[^']{0,3000}+'){0,40}+"""
-_LOOSE = r"[^<>$\\^{}]{0,3000}+"  # with a missing or surplus quote
-_TOKEN = re.compile(
-    r"<!--(?:-?>|.*?(?:--!?>|\Z))|<[!?][^>]*+(?:>|\Z)"
-    rf"|<(?P<slash>/?)(?P<name>[a-zA-Z][a-zA-Z0-9-]{{0,20}})(?P<rest>(?:[\s/](?:{_REST}|{_LOOSE}))?)>",
-    re.DOTALL,
-)
-_BEGINS_AS_ATTRIBUTE = re.compile(r"[\s/]*(?:[a-zA-Z-]+\s*=|$)")
-_ENDS = {name: re.compile(rf"</{name}\b[^>]*+>", re.IGNORECASE) for name in _DROPPED}
-_SPANS = re.compile(r"<(/?)span\b[^<>]*>", re.IGNORECASE)
-_BREAKS_A_FORMULA = re.compile(
-    r"</?(?:p|div|li|ul|ol|blockquote|pre|h[1-6]|table|tr|t[dh])\b", re.IGNORECASE
-)
-_LINE_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
-_UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_ENDED_BY_OTHERS = (TABLE_ROWS | {"p", "li", "dt", "dd", "td", "th"}) - {"table"}
-"""The elements whose end tags may be missing: the next one, or the end of its list, ends each."""
-
-
-# What is kept of HTML that a parser does not leave as it should be nested: less and less.
-_ATTEMPTS = (POST_TAGS, POST_TAGS - INLINE, frozenset(("p", "br")), frozenset[str]())
 
 
 def tidy(html: str, inside: Inside) -> str:

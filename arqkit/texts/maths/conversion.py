@@ -24,6 +24,12 @@ _READS_FILES = re.compile(
 _ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{(align|flalign|gather|multline|eqnarray)\*?\}")
 _INNER = {"align": "aligned", "flalign": "aligned", "gather": "gathered", "multline": "gathered"}
 
+# The version of our macros, repairs and normalization. Raise it when they change.
+RULES = 3
+
+NO_MATHML = "The converter returns no MathML."
+NO_LAYOUT = "The MathML from the converter cannot be read."
+
 
 @cache
 def latexml_name() -> str | None:
@@ -85,10 +91,6 @@ def _inner_environment(match: re.Match[str]) -> str:
     return rf"\{match[1]}{{{_INNER[match[2]]}}}"
 
 
-# The version of our macros, repairs and normalization. Raise it when they change.
-RULES = 3
-
-
 @contextmanager
 def converter(*, exact: bool) -> Iterator[Callable[[str], str | None]]:
     """Yield what converts formulas, or returns None: LaTeXML, else Temml, if `exact`, else Temml.
@@ -121,10 +123,6 @@ def latex_mathml(batch: Sequence[str], *, exact: bool, content: bool = False) ->
     """
     with latexml(content=True) if content else converter(exact=exact) as convert:
         return [convert(latex) for latex in batch]
-
-
-NO_MATHML = "The converter returns no MathML."
-NO_LAYOUT = "The MathML from the converter cannot be read."
 
 
 class ConvertedLatex(NamedTuple):

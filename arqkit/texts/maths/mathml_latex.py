@@ -35,6 +35,12 @@ _STYLE = re.compile(r"\{\\(?:display|text)style\b\s*(.*)\}", re.DOTALL)
 _BARLESS = re.compile(r"0(?:\.0*)?[a-z%]*")
 DEEPEST = 100
 
+_ENCLOSED = {"top": r"\overline", "bottom": r"\underline", "box": r"\boxed", "radical": r"\sqrt"}
+_NAMES = {"mod": r"\bmod", "lim sup": r"\limsup", "lim inf": r"\liminf"}
+_LIMITS = frozenset("∑∏∫∮⋃⋂⨁⨂∐") | {"lim", "max", "min", "sup", "inf", "lim sup", "lim inf"}
+
+_DROPPED = frozenset(["annotation", "annotation-xml", "mspace", "mprescripts", "none", "mphantom"])
+
 
 def latex_of_mathml(mathml: str) -> str | None:
     """Return the LaTeX of one formula in MathML, or None if it cannot be read or shows nothing."""
@@ -191,8 +197,4 @@ def _words(text: str) -> str:
     return rf"\text{{{escaped}}}" if text.strip() else ""
 
 
-_ENCLOSED = {"top": r"\overline", "bottom": r"\underline", "box": r"\boxed", "radical": r"\sqrt"}
-_NAMES = {"mod": r"\bmod", "lim sup": r"\limsup", "lim inf": r"\liminf"}
-_LIMITS = frozenset("∑∏∫∮⋃⋂⨁⨂∐") | {"lim", "max", "min", "sup", "inf", "lim sup", "lim inf"}
 _LEAVES = {"mi": _identifier, "mn": _operator, "mo": _operator, "mtext": _words, "ms": _words}
-_DROPPED = frozenset(["annotation", "annotation-xml", "mspace", "mprescripts", "none", "mphantom"])

@@ -43,6 +43,64 @@ _UNKNOWN = re.compile(r"Unsupported function name: (\\[A-Za-z@]+)")
 _CUT_ESCAPE = re.compile(r"(?:\\hfil\s*)?&\s*(\$?)\s*(?:\\displaystyle\s*)?(amp|lt|gt|#39);")
 _ESCAPED = {"amp": "&", "lt": "<", "gt": ">", "#39": "'"}
 
+_GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}"
+_MATRIX = re.compile(rf"\\begin\{{(\w*matrix|cases)\}}(?={_GROUP})({_GROUP})")
+_ENDS = re.compile(r"\\end\{(?:\w*matrix|cases)\}")
+
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_SIDE = re.compile(r"\\(left|right)(?![A-Za-z])\s*\.?")
+_ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z]+\*?)\}(?:\{[lcr| ]*\})?")
+
+TEMML = Path(__file__).with_name("temml") / "temml.min.js"
+SECONDS = 0.5
+MEMORY = 48 * 2**20
+LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000
+ATTEMPTS = 12  # the most attempts to typeset a formula, with a repair before each retry
+_NAMESPACE = re.compile(r' xmlns="[^"]*"')
+_UNSETTABLE = re.compile("[\x00\ud800-\udfff]")
+# The version of the typeset output. Raise it when the vendored Temml, the repairs, the layout or
+# the allow-list change the output. Stored formulas of another version are typeset again, when next
+# shown or in the background. The test of the version fails until it is raised and the new output
+# recorded in tests/golden/typeset.toml.
+VERSION = 4
+ENGINE = f"temml, version {VERSION}"
+
+_LOOSE = re.compile(
+    r"\\tag\*?\s*(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^{\s\\])"
+    r"|\\(?:begin|end)\s*\{(?:equation|displaymath|math)\*?\}"
+)
+_GROUPS = re.compile(r"(\\(?:begin|end)\b|\\\\(?:\[[^\]]*\])?|\\cr\b|\\.|[{}])", re.DOTALL)
+
+_threads = threading.local()
+
+_TOKEN = re.compile(r"mi|mn|mo|mtext|ms")  # elements that contain only text
+_ELEMENT = re.compile(
+    r"math|mspace|mrow|mfrac|msqrt|mroot|mstyle|mpadded|mphantom|menclose|msub|msup|msubsup"
+    r"|munder|mover|munderover|mmultiscripts|mprescripts|none|mtable|mtr|mtd"
+)
+_CHILDREN = {"msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3}
+_ATTRIBUTE = re.compile(
+    r"(?:displaystyle|stretchy|fence|separator|symmetric|movablelimits|largeop|accent|accentunder)"
+    r"=(?:true|false)"
+    r"|(?:form|mathvariant|notation|columnalign|display)=[a-z][a-z -]{0,60}"
+    r"|(?:width|height|depth|lspace|rspace|voffset|minsize|maxsize|mathsize|linethickness)"
+    r"=[+-]?(?:[0-3]?\d(?:\.\d+)?|\.\d+)(?:em|ex|pt|px|mu|%)?"
+    r"|scriptlevel=[+-]?\d|(?:columnspan|rowspan)=\d{1,2}"
+    r"|(?:mathcolor|mathbackground)=(?:#[0-9A-Fa-f]{3,8}|[A-Za-z]{3,24})"
+)
+_CLASS = re.compile(
+    r"(?:tml|chr|wbk|ff|longdiv|phasor)-[a-z0-9-]+|math(?:cal|scr)|(?:up|down)strike|menclose"
+    r"|sout|actuarial|circle-pad|textcircle|special-fraction"
+)
+# The page's own text colour, which is light in a dark colour scheme.
+_BLACK = {"", "black", "#000", "#000000", "undefined"}
+
+_STYLES: dict[str, str] = _DATA["styles"]
+_DECLARATION = re.compile(r"([a-z-]+):\s*([^;]*?)\s*;")
+_AMOUNT = re.compile(r"-?([\d.]+)(em|pt)?")
+_STEPS = (0.0, 0.04, 0.14, 0.17, 0.25, 0.28, 0.4, 0.6, 1.0, 2.0)  # em; the widths in maths.css
+_SIDES = {"padding-left": "tml-pl-", "padding-right": "tml-pr-", "margin-left": "tml-ml-"}
+
 
 def prepared(latex: str) -> str:
     """Return a formula without equation numbers and with damaged HTML escapes restored."""
@@ -86,10 +144,6 @@ def _named(latex: str, macros: dict[str, str], error: str) -> bool:
 
 # --- repairs
 
-_GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}"
-_MATRIX = re.compile(rf"\\begin\{{(\w*matrix|cases)\}}(?={_GROUP})({_GROUP})")
-_ENDS = re.compile(r"\\end\{(?:\w*matrix|cases)\}")
-
 
 def _regrouped(match: re.Match[str]) -> str:
     r"""Restore TeX's `\matrix{a&b}` from environments whose ends LaTeXML moved to the end."""
@@ -120,9 +174,6 @@ _REPAIRS = [
     (re.compile(pattern), _FUNCTIONS.get(replacement, replacement))
     for pattern, replacement in _DATA["repairs"].items()
 ]
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
-_SIDE = re.compile(r"\\(left|right)(?![A-Za-z])\s*\.?")
-_ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z]+\*?)\}(?:\{[lcr| ]*\})?")
 
 
 def _balanced(latex: str) -> str:
@@ -149,21 +200,6 @@ def _is_paired(marks: list[str], opening: str) -> bool:
         if depth < 0:
             return False
     return depth == 0
-
-
-TEMML = Path(__file__).with_name("temml") / "temml.min.js"
-SECONDS = 0.5
-MEMORY = 48 * 2**20
-LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000
-ATTEMPTS = 12  # the most attempts to typeset a formula, with a repair before each retry
-_NAMESPACE = re.compile(r' xmlns="[^"]*"')
-_UNSETTABLE = re.compile("[\x00\ud800-\udfff]")
-# The version of the typeset output. Raise it when the vendored Temml, the repairs, the layout or
-# the allow-list change the output. Stored formulas of another version are typeset again, when next
-# shown or in the background. The test of the version fails until it is raised and the new output
-# recorded in tests/golden/typeset.toml.
-VERSION = 4
-ENGINE = f"temml, version {VERSION}"
 
 
 class Typeset(NamedTuple):
@@ -217,13 +253,6 @@ def presentation_mathml(latex: str) -> str | None:
     return _converted(on_one_line(source), False, "convert")
 
 
-_LOOSE = re.compile(
-    r"\\tag\*?\s*(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^{\s\\])"
-    r"|\\(?:begin|end)\s*\{(?:equation|displaymath|math)\*?\}"
-)
-_GROUPS = re.compile(r"(\\(?:begin|end)\b|\\\\(?:\[[^\]]*\])?|\\cr\b|\\.|[{}])", re.DOTALL)
-
-
 def on_one_line(latex: str) -> str:
     """Return LaTeX without tags and line ends, of which Temml would make a table."""
     depth, parts = 0, []
@@ -250,8 +279,6 @@ def _converted(source: str, display: bool, function: str) -> str | None:
 
 # --- the engine
 
-_threads = threading.local()
-
 
 def _engine() -> Any:
     """Return the JavaScript context of this thread; threads must not share QuickJS contexts."""
@@ -267,34 +294,6 @@ def _engine() -> Any:
 
 
 # --- the allow-list of MathML
-
-_TOKEN = re.compile(r"mi|mn|mo|mtext|ms")  # elements that contain only text
-_ELEMENT = re.compile(
-    r"math|mspace|mrow|mfrac|msqrt|mroot|mstyle|mpadded|mphantom|menclose|msub|msup|msubsup"
-    r"|munder|mover|munderover|mmultiscripts|mprescripts|none|mtable|mtr|mtd"
-)
-_CHILDREN = {"msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3}
-_ATTRIBUTE = re.compile(
-    r"(?:displaystyle|stretchy|fence|separator|symmetric|movablelimits|largeop|accent|accentunder)"
-    r"=(?:true|false)"
-    r"|(?:form|mathvariant|notation|columnalign|display)=[a-z][a-z -]{0,60}"
-    r"|(?:width|height|depth|lspace|rspace|voffset|minsize|maxsize|mathsize|linethickness)"
-    r"=[+-]?(?:[0-3]?\d(?:\.\d+)?|\.\d+)(?:em|ex|pt|px|mu|%)?"
-    r"|scriptlevel=[+-]?\d|(?:columnspan|rowspan)=\d{1,2}"
-    r"|(?:mathcolor|mathbackground)=(?:#[0-9A-Fa-f]{3,8}|[A-Za-z]{3,24})"
-)
-_CLASS = re.compile(
-    r"(?:tml|chr|wbk|ff|longdiv|phasor)-[a-z0-9-]+|math(?:cal|scr)|(?:up|down)strike|menclose"
-    r"|sout|actuarial|circle-pad|textcircle|special-fraction"
-)
-# The page's own text colour, which is light in a dark colour scheme.
-_BLACK = {"", "black", "#000", "#000000", "undefined"}
-
-_STYLES: dict[str, str] = _DATA["styles"]
-_DECLARATION = re.compile(r"([a-z-]+):\s*([^;]*?)\s*;")
-_AMOUNT = re.compile(r"-?([\d.]+)(em|pt)?")
-_STEPS = (0.0, 0.04, 0.14, 0.17, 0.25, 0.28, 0.4, 0.6, 1.0, 2.0)  # em; the widths in maths.css
-_SIDES = {"padding-left": "tml-pl-", "padding-right": "tml-pr-", "margin-left": "tml-ml-"}
 
 
 def _clean(mathml: str, latex: str) -> str:

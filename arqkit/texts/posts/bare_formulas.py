@@ -60,6 +60,17 @@ _ARROW = re.compile(r"[→↦⟶⟼↪↠]|->|\\(?:to|mapsto|(?:long)?rightarrow
 _OPENING, _CLOSING = frozenset("|(["), frozenset("|)]")
 _ARTICLES = frozenset(["a", "A", "I"])
 
+_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2,}(?![A-Za-z])")
+_NESTED = r"\(((?:[^()]|\([^()]*\))*)\)"
+_PLAIN_RULES = [
+    (re.compile(r"\*\*"), "^"),
+    *((re.compile(re.escape(sign)), rf" \{latex} ") for sign, latex in _PLAIN_SIGNS.items()),
+    (re.compile(r"\(\s*mod\s+([^()]+)\)"), r"\\pmod{\1}"),
+    (re.compile(rf"\bsqrt\s*{_NESTED}"), r"\\sqrt{\1}"),
+    (re.compile(rf"([\^_])\s*{_NESTED}"), r"\1{\2}"),
+    (re.compile(r"([\^_])(-?\d{2,}|-\w)"), r"\1{\2}"),
+]
+
 
 class TokenKind(IntEnum):
     """What a part of a text is: a word, or part of a formula."""
@@ -135,18 +146,6 @@ def plain_latex(text: str) -> str:
     if "\\" not in text:
         text = re.sub(rf"(?<![\^_\w}}]){_GROUP}", _visible_braces, text)
     return _WORD.sub(_command, text)
-
-
-_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2,}(?![A-Za-z])")
-_NESTED = r"\(((?:[^()]|\([^()]*\))*)\)"
-_PLAIN_RULES = [
-    (re.compile(r"\*\*"), "^"),
-    *((re.compile(re.escape(sign)), rf" \{latex} ") for sign, latex in _PLAIN_SIGNS.items()),
-    (re.compile(r"\(\s*mod\s+([^()]+)\)"), r"\\pmod{\1}"),
-    (re.compile(rf"\bsqrt\s*{_NESTED}"), r"\\sqrt{\1}"),
-    (re.compile(rf"([\^_])\s*{_NESTED}"), r"\1{\2}"),
-    (re.compile(r"([\^_])(-?\d{2,}|-\w)"), r"\1{\2}"),
-]
 
 
 def _visible_braces(group: re.Match[str]) -> str:

@@ -46,6 +46,11 @@ _NUMBER = re.compile(
 
 Phrase = tuple[str, ...]
 
+_HELP = (
+    "Filters are tag:calculus, kind:answer, kind:question, score:>5, score:2..8, post:12345,"
+    " formula:678, visual:90."
+)
+
 
 @dataclass(frozen=True)
 class PostQuery:
@@ -153,11 +158,6 @@ def _read(part: re.Match[str], draft: _Draft) -> None:
 
 
 # --- filters
-
-_HELP = (
-    "Filters are tag:calculus, kind:answer, kind:question, score:>5, score:2..8, post:12345,"
-    " formula:678, visual:90."
-)
 
 
 def _tag(draft: _Draft, value: str, negative: bool) -> bool:

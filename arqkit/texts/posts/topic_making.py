@@ -31,6 +31,30 @@ _SENTENCE_END = re.compile(r"[.!?:;]+(?=[\"'”’)\]]*(?:\s|$))|\n\s*\n")
 _VOWELS = re.compile(r"[aeiouyà-öø-ÿ]+")
 _SILENT = re.compile(r"(?<=[^aeiouy])(?<![^aeiouy]l)(?:e|(?<![sczxg])(?<![cs]h)es|(?<![td])ed)$")
 
+_hyphens = cache(lambda: pyphen.Pyphen(lang="en_US", left=2, right=2))
+"""Return the hyphenation dictionary, loaded on first use because that takes long."""
+
+ALIKE: Final = 0.8
+"""Titles with at least this Jaccard coefficient are taken to be the same question."""
+
+MEASURED: Final = (
+    *("score", "answers", "comments", "views", "reputation", "words", "formulas", "flesch"),
+)
+"""The values of a candidate that may have bounds, and by which candidates may be stratified."""
+_LACKING: Final = {
+    "created": "dates",
+    "score": "scores",
+    "views": "numbers of views",
+    "reputation": "reputations of askers",
+    "duplicates": "links between questions",
+}
+"""What a data dump lacks if no question has a value."""
+
+_TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^>]*>", re.DOTALL)
+
+Size = tuple[int, ...]
+"""The size of a formula; sizes are compared number by number."""
+
 
 class TextCounts(NamedTuple):
     """The counts of a text that Reading Ease needs."""
@@ -71,14 +95,6 @@ def syllables(word: str) -> int:
     groups = len(_VOWELS.findall(_SILENT.sub("", plain)))
     parts = [part for part in re.split(r"[-'’]", plain) if len(part) > 2]
     return max(1, groups, sum(len(_hyphens().positions(part)) + 1 for part in parts))
-
-
-_hyphens = cache(lambda: pyphen.Pyphen(lang="en_US", left=2, right=2))
-"""Return the hyphenation dictionary, loaded on first use because that takes long."""
-
-
-ALIKE: Final = 0.8
-"""Titles with at least this Jaccard coefficient are taken to be the same question."""
 
 
 class Candidate(NamedTuple):
@@ -123,20 +139,6 @@ class Bounds(NamedTuple):
         return (self.least is None or value >= self.least) and (
             self.most is None or value <= self.most
         )
-
-
-MEASURED: Final = (
-    *("score", "answers", "comments", "views", "reputation", "words", "formulas", "flesch"),
-)
-"""The values of a candidate that may have bounds, and by which candidates may be stratified."""
-_LACKING: Final = {
-    "created": "dates",
-    "score": "scores",
-    "views": "numbers of views",
-    "reputation": "reputations of askers",
-    "duplicates": "links between questions",
-}
-"""What a data dump lacks if no question has a value."""
 
 
 class Criteria(NamedTuple):
@@ -282,9 +284,6 @@ def _cell(value: object) -> object:
     return round(value, 1) if isinstance(value, float) else value
 
 
-_TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^>]*>", re.DOTALL)
-
-
 def text_key(html: str) -> bytes:
     """Return a digest of the text of a post, equal for posts with the same text; b"" if empty.
 
@@ -302,10 +301,6 @@ def duplicate_groups(posts: Iterable[tuple[str, str]]) -> list[list[str]]:
         if key := text_key(html):
             groups.setdefault(key, []).append(name)
     return [group for group in groups.values() if len(group) > 1]
-
-
-Size = tuple[int, ...]
-"""The size of a formula; sizes are compared number by number."""
 
 
 class Question(NamedTuple):

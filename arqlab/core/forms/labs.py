@@ -27,6 +27,26 @@ JUDGING_DEADLINE_HELP = (
     "Optional. Assessors see it and are reminded 48 hours before. They can still judge afterwards."
 )
 
+_ORDERS = [
+    ("score", "by score, then by item, both descending (trec_eval)"),
+    ("rank", "by submitted rank"),
+]
+
+_EMPTY: tuple[Any, ...] = (None, "", [])
+_HELP = {
+    "measures": "One measure per line in ir_measures notation. "
+    "The first is the main measure and orders the leaderboard. ",
+    "pooling_order": "Frozen pools keep theirs. ",
+    "order": "Submitted ranks are always checked and kept. ",
+    "tokenizer": "For lexical overlap (LO). ",
+    "instruction": "Assessors read this line above the items. ",
+    "labels": "arqmath, trec-binary, ntcir (the sum of two assessors’ labels from 0 to 2), or a "
+    "range such as 0-2. Pools and qrels keep the labels they were made with. ",
+    "scored_submissions": "Only if teams see means: the limit for each team, and for each person "
+    "across all teams. Withdrawn runs count, too. ",
+    "min_relevant": "Qrels leave out topics with fewer. 0 keeps every judged topic. ",
+}
+
 
 def name_field(what: str) -> forms.CharField:
     """Return the field of the name of a lab or a task."""
@@ -82,12 +102,6 @@ class CountField(forms.IntegerField):
             required=False,
             error_messages=errors,
         )
-
-
-_ORDERS = [
-    ("score", "by score, then by item, both descending (trec_eval)"),
-    ("rank", "by submitted rank"),
-]
 
 
 class TaskDatesForm(forms.Form):
@@ -251,22 +265,6 @@ class TaskForm(TaskDatesForm, VersionedForm):
     def changes(self) -> dict[str, Any]:
         """Return the task's own fields."""
         return {name: self.cleaned_data[name] for name in OWN_FIELDS if name in self.cleaned_data}
-
-
-_EMPTY: tuple[Any, ...] = (None, "", [])
-_HELP = {
-    "measures": "One measure per line in ir_measures notation. "
-    "The first is the main measure and orders the leaderboard. ",
-    "pooling_order": "Frozen pools keep theirs. ",
-    "order": "Submitted ranks are always checked and kept. ",
-    "tokenizer": "For lexical overlap (LO). ",
-    "instruction": "Assessors read this line above the items. ",
-    "labels": "arqmath, trec-binary, ntcir (the sum of two assessors’ labels from 0 to 2), or a "
-    "range such as 0-2. Pools and qrels keep the labels they were made with. ",
-    "scored_submissions": "Only if teams see means: the limit for each team, and for each person "
-    "across all teams. Withdrawn runs count, too. ",
-    "min_relevant": "Qrels leave out topics with fewer. 0 keeps every judged topic. ",
-}
 
 
 def _shown(name: str, value: Any) -> str:

@@ -22,6 +22,9 @@ from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived_path
 from arqlab.core.sqlite3.base import patiently
 
+TASK = {"metavar": "LAB/TASK"}
+BY = {"metavar": "PERSON", "help": "email address or user name for the audit log"}
+
 
 def read_bytes(path: Path, todo: str = "Check the path.") -> bytes:
     """Return the content of a file, or raise `CommandError` with the reason and what to do."""
@@ -29,10 +32,6 @@ def read_bytes(path: Path, todo: str = "Check the path.") -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise CommandError(f"Cannot read {path}: {error.strerror}. {todo}") from error
-
-
-TASK = {"metavar": "LAB/TASK"}
-BY = {"metavar": "PERSON", "help": "email address or user name for the audit log"}
 
 
 def switch(text: str) -> dict[str, Any]:

@@ -30,6 +30,11 @@ from arqlab.core.services.topic_pages import TopicPage, topic_pages
 
 MAX_NAMED = 10
 
+TEXT_FIELDS = ("title", "body", "tags", "formula_id", "latex")
+"""What assessors and teams read of a topic."""
+SOURCE_FIELDS = (*TEXT_FIELDS, "thread_id", "info")
+TOPIC_FIELDS = (*SOURCE_FIELDS, "position", "title_html", "body_html", "formula_html", "engine")
+
 
 @transaction.atomic
 def change_topic_information(*, task: Task, changes: Sequence[InfoChange], by: User | None) -> int:
@@ -89,12 +94,6 @@ def _named(topics: Sequence[str]) -> str:
     if len(names) > MAX_NAMED:
         names = [*names[:MAX_NAMED], f"{len(names) - MAX_NAMED} more topics"]
     return f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} {verb}"
-
-
-TEXT_FIELDS = ("title", "body", "tags", "formula_id", "latex")
-"""What assessors and teams read of a topic."""
-SOURCE_FIELDS = (*TEXT_FIELDS, "thread_id", "info")
-TOPIC_FIELDS = (*SOURCE_FIELDS, "position", "title_html", "body_html", "formula_html", "engine")
 
 
 def load_topics(

@@ -53,6 +53,8 @@ PLACES = {
 }
 """Example values of the parts of addresses; the others are numbers."""
 
+ANSWERS = [Column("Status", "0", is_head=True), Column("Meaning", "1", css="wrap")]
+
 
 @dataclass(frozen=True)
 class Operation:
@@ -229,4 +231,3 @@ FIELDS = [
     Column("Required", lambda field: "yes" if field["required"] else "no"),
     Column("Meaning", _text, css="wrap"),
 ]
-ANSWERS = [Column("Status", "0", is_head=True), Column("Meaning", "1", css="wrap")]

@@ -32,6 +32,17 @@ from arqlab.core.faults import is_database_lost, is_disk_full
 from arqlab.core.views.answers import wants_json
 from arqlab.web.places import url_of
 
+_WRITTEN = data_beside(__file__, "error_pages.toml")
+
+CODES: dict[int, str] = {int(status): code for status, code in _WRITTEN["codes"].items()}
+"""The code for programs that an error page has as JSON, by its status."""
+API_CODES: dict[str, str] = _WRITTEN["api-codes"]
+"""The codes of the REST framework that have another name here; in others, `_` becomes `-`."""
+API_MESSAGES: dict[str, str] = _WRITTEN["api"]
+"""The messages of errors in the API by code. A view may have its own in `error_messages`."""
+SIGNED_OUT = "You are signed out. Sign in to continue."
+NOT_SAVED = "You are signed out, so nothing was saved. Sign in to return to the form."
+
 
 class ErrorText(NamedTuple):
     """The sentences about a failed request."""
@@ -48,16 +59,7 @@ class ErrorLink(NamedTuple):
     url: str
 
 
-_WRITTEN = data_beside(__file__, "error_pages.toml")
 TEXTS = {name: ErrorText(**text) for name, text in _WRITTEN["pages"].items()}
-CODES: dict[int, str] = {int(status): code for status, code in _WRITTEN["codes"].items()}
-"""The code for programs that an error page has as JSON, by its status."""
-API_CODES: dict[str, str] = _WRITTEN["api-codes"]
-"""The codes of the REST framework that have another name here; in others, `_` becomes `-`."""
-API_MESSAGES: dict[str, str] = _WRITTEN["api"]
-"""The messages of errors in the API by code. A view may have its own in `error_messages`."""
-SIGNED_OUT = "You are signed out. Sign in to continue."
-NOT_SAVED = "You are signed out, so nothing was saved. Sign in to return to the form."
 
 
 def error_response(

@@ -26,6 +26,8 @@ pages = Pages(f"{TASK}topics/information/", permissions.organized_task_or_404, s
 
 T = TypeVar("T")
 
+MAX_BYTES = 2**20
+
 
 class InformationForm:
     """The information of all topics of a task as one table.
@@ -141,9 +143,6 @@ def _shown_values(was: Any) -> dict[str, dict[str, str]]:
     if not all(isinstance(value, str) for seen in was.values() for value in seen.values()):
         raise ValueError
     return dict(was)
-
-
-MAX_BYTES = 2**20
 
 
 @pages.form("", "topic-information")

@@ -24,6 +24,10 @@ from arqlab.core.views.error_pages import not_now
 from arqlab.core.visits import Visit, after_visit
 from arqlab.web.jobs import news
 
+SECONDS = 2
+"""After so many seconds, a script should ask again."""
+TEXT = "This is being computed. Ask again in a few seconds."
+
 
 def requested(request: HttpRequest, kind: str, key: object, place: Lab | Task) -> HttpResponse:
     """Start a job that makes something, or retry it if it waits, and lead to the page of it."""
@@ -42,11 +46,6 @@ def page_of_job(
     seen = f"{job.state}-{job.done}-{job.attempts}-{job.is_stopping}" if job else ""
     may_stop = job is not None and job.lab is not None and may_organize(request.user, job.lab)
     return news(request, template, {**context, "job": job, "seen": seen, "may_stop": may_stop})
-
-
-SECONDS = 2
-"""After so many seconds, a script should ask again."""
-TEXT = "This is being computed. Ask again in a few seconds."
 
 
 def being_computed(request: HttpRequest, key: str) -> HttpResponse:

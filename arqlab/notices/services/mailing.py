@@ -19,6 +19,17 @@ from arqlab.notices.models import Kind, Mail, Message, Notice
 from arqlab.notices.selectors import message_recipients
 from arqlab.notices.services.notifying import deliver
 
+log = logging.getLogger(__name__)
+PAUSES = [timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 480)]
+"""The pauses after failed attempts. After the last one the email has failed."""
+REFUSALS = (SMTPRecipientsRefused, SMTPDataError)
+"""The errors that concern one email. All other errors of SMTP concern the mail server."""
+CLAIM = timedelta(minutes=10)
+INTERRUPTED = (
+    "The server stopped while it sent this email. It may have been delivered, so it was not sent "
+    "again."
+)
+
 
 @transaction.atomic
 def send_message(
@@ -41,18 +52,6 @@ def send_message(
         to = message.get_audience_display()
         record_event("message.send", message, by, audience=to, recipients=len(people))
     return message
-
-
-log = logging.getLogger(__name__)
-PAUSES = [timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 480)]
-"""The pauses after failed attempts. After the last one the email has failed."""
-REFUSALS = (SMTPRecipientsRefused, SMTPDataError)
-"""The errors that concern one email. All other errors of SMTP concern the mail server."""
-CLAIM = timedelta(minutes=10)
-INTERRUPTED = (
-    "The server stopped while it sent this email. It may have been delivered, so it was not sent "
-    "again."
-)
 
 
 def send_queued_mail(*, at: datetime, seconds: float) -> int:

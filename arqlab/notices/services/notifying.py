@@ -15,6 +15,10 @@ from arqlab.notices.models import Mail, MailOptOut, Notice
 from arqlab.notices.selectors import gets_mail
 from arqlab.notices.services.texts import text_of
 
+ABOUT = """-- 
+You receive this email because you take part in {lab}. To turn off email:
+{address}"""  # noqa: W291 - mail programs know a signature by the space
+
 
 def mark_read(*, notices: Collection[int], at: datetime) -> None:
     """Mark notices as read; the time of the first reading is kept."""
@@ -36,11 +40,6 @@ def set_mail_preference(*, user: User, gets_mail: bool) -> None:
     if changed:
         verb = "person.mail-on" if gets_mail else "person.mail-off"
         record_event(verb, user, user)
-
-
-ABOUT = """-- 
-You receive this email because you take part in {lab}. To turn off email:
-{address}"""  # noqa: W291 - mail programs know a signature by the space
 
 
 @transaction.atomic

@@ -51,6 +51,20 @@ from arqlab.web.tabs import Tab, organizers
 
 pages = Pages(access=organized_lab_or_404, section="messages")
 
+NOTICE_COLUMNS = [
+    Column(
+        "Notice",
+        "subject",
+        link=to("notices:notice-detail", of="pk"),
+        by="subject",
+        is_head=True,
+        css="wrap",
+    ),
+    Column("State", lambda row: "read" if row.read_at else "unread", CHIP),
+    Column("Lab", "lab.name", by="lab__name", css="wrap"),
+    Column("When", "created_at", TIME, by="pk"),
+]
+
 
 @pages.read(f"{LAB}texts/", "text-list")
 def text_list(request: HttpRequest, lab: Lab) -> HttpResponse:
@@ -380,21 +394,6 @@ def _summary(invited: Invited, repeated: list[PastedAddress]) -> str:
         listed = ", ".join(f"{address.text} (line {address.line})" for address in repeated)
         sentences.append(f"Listed again, and invited once: {listed}.")
     return " ".join(sentences)
-
-
-NOTICE_COLUMNS = [
-    Column(
-        "Notice",
-        "subject",
-        link=to("notices:notice-detail", of="pk"),
-        by="subject",
-        is_head=True,
-        css="wrap",
-    ),
-    Column("State", lambda row: "read" if row.read_at else "unread", CHIP),
-    Column("Lab", "lab.name", by="lab__name", css="wrap"),
-    Column("When", "created_at", TIME, by="pk"),
-]
 
 
 @pages.read("notices/", "notice-list", access=None, section="", sign_in=True)

@@ -17,6 +17,22 @@ from assessment.qrels.selectors.counts import Judged, Size, TopicTally, added, t
 
 NO_PACE = Pace()
 
+LEASE = timedelta(minutes=30)
+
+# Without a join of the item, so that a conditional UPDATE stays one.
+_HOLDERS_ROLE = Exists(
+    Membership.objects.filter(
+        lab__tasks__topics=OuterRef("topic_id"),
+        user=OuterRef("leased_to_id"),
+        role__in=Role.judging(),
+    )
+)
+
+TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")
+"""Long fields of topics that lists do not load."""
+
+GRID_FIELDS = ("query_id", "position", "task_id", "title_html", "formula_html", "tags", "info")
+
 
 class TopicCounts(NamedTuple):
     """The items of a topic: all, completed, and those left to judge in open pools.
@@ -217,19 +233,6 @@ def together(paces: Iterable[Pace]) -> Pace:
     return reduce(Pace.plus, paces, NO_PACE)
 
 
-LEASE = timedelta(minutes=30)
-
-
-# Without a join of the item, so that a conditional UPDATE stays one.
-_HOLDERS_ROLE = Exists(
-    Membership.objects.filter(
-        lab__tasks__topics=OuterRef("topic_id"),
-        user=OuterRef("leased_to_id"),
-        role__in=Role.judging(),
-    )
-)
-
-
 def free_items(at: datetime) -> Q:
     """Return the condition that nobody has leased an item; a lease ends with its holder's role."""
     return Q(leased_until=None) | Q(leased_until__lte=at) | Q(~_HOLDERS_ROLE)
@@ -256,13 +259,6 @@ def trips_of_task(task: Task, *, at: datetime) -> list[dict[str, Any]]:
     )
     people = User.objects.in_bulk({row["leased_to"] for row in rows})
     return [{"person": people[row["leased_to"]], **row} for row in rows]
-
-
-TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")
-"""Long fields of topics that lists do not load."""
-
-
-GRID_FIELDS = ("query_id", "position", "task_id", "title_html", "formula_html", "tags", "info")
 
 
 def judging_staff(lab: Lab) -> QuerySet[User]:

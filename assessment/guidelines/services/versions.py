@@ -31,6 +31,10 @@ from collection.selectors.collections import collection_of
 from collection.selectors.formulas import post_of_formula
 from collection.selectors.threads import corrected_post, posts_of
 
+LONGEST_ENTRY = 10_000  # characters of each text
+
+LONGEST = 50_000  # characters
+
 
 class EntryItem(NamedTuple):
     """The topic and the item of an entry, as it stores them. Either may be empty."""
@@ -104,7 +108,6 @@ def _topic_fields(topic: Topic) -> dict[str, str]:
     return {"topic": topic.query_id, "topic_html": formula + head + body.html}
 
 
-LONGEST_ENTRY = 10_000  # characters of each text
 NO_ITEM = EntryItem()
 
 
@@ -257,9 +260,6 @@ def guidelines_json(task: Task) -> Iterator[bytes]:
         for guideline in task.guidelines.order_by("version")
     ]
     yield (json.dumps(versions or default, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-LONGEST = 50_000  # characters
 
 
 @transaction.atomic

@@ -66,6 +66,10 @@ from collection.services.lookup import look_up
 
 LONGEST_DEFINITION = 2_000  # characters
 
+pages = Pages(f"{TASK}guidelines/", organized_task_or_404, section="judging")
+
+KINDS = (GuidelineEntry.Kind.EXAMPLE, GuidelineEntry.Kind.CASE)
+
 
 class GuidelineForm(forms.Form):
     """A new version of the guidelines, and the version it is based on."""
@@ -161,11 +165,6 @@ class EntryForm(forms.Form):
             return add_example(label=label, reason=reason, **about)
         decision = Decision(given["decision"], label, reason, place=given["place"])
         return record_case(question=given["question"], decision=decision, **about)
-
-
-pages = Pages(f"{TASK}guidelines/", organized_task_or_404, section="judging")
-
-KINDS = (GuidelineEntry.Kind.EXAMPLE, GuidelineEntry.Kind.CASE)
 
 
 @pages.form("entries/", "guideline-entry-list")

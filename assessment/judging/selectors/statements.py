@@ -34,17 +34,6 @@ _SQLITE = {
     "json_rows": "json_group_array(json_array",
 }
 
-
-def _planned(name: str, query: str, **types: str) -> Planned:
-    """Return a prepared query. Without preparing those of judging: +29%."""
-    return Planned(name, query.format(**_POSTGRESQL), query.format(**_SQLITE), **types)
-
-
-def database_moment(at: datetime) -> Any:
-    """Return a datetime as the database expects it in these statements."""
-    return connection.ops.adapt_datetimefield_value(at)
-
-
 # The roles that may judge. Not for speed: it is part of what follows.
 _JUDGES = f"held.role IN ({', '.join(repr(role.value) for role in Role.judging())})"
 # The topics assigned to a user who still has a role in the lab that may judge; none of an archive.
@@ -99,33 +88,6 @@ _WORK_SINCE = f"""(
     FROM assessment_judgment own WHERE own.assessor_id = %(user)s
         AND own.judged_at > {_SINCE} AND own.judged_at <= %(at)s AND NOT own.is_imported
 )"""  # noqa: S608  # our words
-# The item that labels are submitted for. Without it: +143%.
-SUBMITTED = _planned(
-    "submitted_item",
-    f"""
-    SELECT instance.id, judgment.id, judgment.assessor_id, judgment.key,
-        item.topic_id, item.done_at IS NOT NULL,
-        {_CLOSED}, CASE WHEN item.assessor_id IS NULL
-            THEN item.topic_id IN ({ASSIGNED % "%(user)s"}) ELSE item.assessor_id = %(user)s END, (
-            SELECT guideline.id FROM assessment_guideline guideline
-            WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
-        ), pool.scale, CASE WHEN item.assessor_id IS NOT NULL THEN pool.id END, {_HAS_ROLE},
-        {_SINCE}, {_WORK_SINCE}, item.later_at IS NOT NULL
-            OR (item.leased_to_id = %(user)s AND item.leased_until > %(until)s), {_HAS_TEXT}
-    FROM assessment_poolitem item
-    JOIN assessment_pool pool ON pool.id = item.pool_id
-    JOIN assessment_poolinstance instance ON instance.item_id = item.id
-    LEFT JOIN assessment_judgment judgment
-        ON judgment.instance_id = instance.id AND judgment.is_current
-    WHERE item.id = %(item)s {{lock_item}}
-""",  # noqa: S608  # our words
-    user="bigint",
-    guideline="integer",
-    item="bigint",
-    since="timestamptz",
-    at="timestamptz",
-    until="timestamptz",
-)
 
 # Whether the lab has corrections. Not for speed: without them, no query reads them.
 _IS_CORRECTED = """EXISTS (
@@ -155,18 +117,7 @@ _SHOWN = f"""
 # The items of the official round, and the assessor's own items of another one.
 _OFFICIAL = "item.assessor_id IS NULL"
 _IN_ROUND = "item.pool_id = %(pool)s AND item.assessor_id = %(user)s"
-# An item by its id. Not for speed: its rows are those of the next item.
-SHOWN = _planned(
-    "shown_item",
-    _SHOWN.format(
-        which="%(item)s AND item.topic_id = %(topic)s "
-        f"AND ((%(pool)s IS NULL AND {_OFFICIAL}) OR ({_IN_ROUND}))"
-    ),
-    item="bigint",
-    topic="bigint",
-    pool="bigint",
-    user="bigint",
-)
+
 # The first item that an assessor may take: no other assessor has it on the page. A lease ends with
 # the role of its holder, as in `assignments.selectors.trips`. An item that the assessor reported,
 # and that returned for another one, waits for the others while there are any.
@@ -193,23 +144,6 @@ _ORDERS = {
     "skipped": "item.later_at IS NOT NULL ORDER BY item.later_at, item.pool_id, item.position",
 }
 
-
-def _next(name: str, whose: str) -> list[Planned]:
-    """Return the statements for the next waiting and the next skipped item."""
-    types = dict.fromkeys(("topic", "pool", "user"), "bigint")
-    types |= {"have": "bigint[]", "at": "timestamptz"}
-    firsts = {key: _FIRST.format(whose=whose, order=order) for key, order in _ORDERS.items()}
-    return [
-        _planned(f"{name}_{key}", _SHOWN.format(which=first), **types)
-        for key, first in firsts.items()
-    ]
-
-
-# The next item; what was skipped comes last. Without it: +91%. One statement for both rounds would
-# keep PostgreSQL from reading the items in the order of the index: +20%.
-NEXT = _next("next", _OFFICIAL)
-NEXT_IN_ROUND = _next("next_in_round", _IN_ROUND)
-
 # Whether all instances of an item have labels. Not for speed: it is part of FINISH_AND_LEASE.
 ALL_JUDGED = """NOT EXISTS (
     SELECT 1 FROM assessment_poolinstance instance
@@ -235,6 +169,76 @@ _FINISH_AND_LEASE = """
         END ELSE NULL END
     WHERE id = %(next)s OR (id = %(item)s AND done_at IS NULL AND {is_judged})
 """
+
+
+def _planned(name: str, query: str, **types: str) -> Planned:
+    """Return a prepared query. Without preparing those of judging: +29%."""
+    return Planned(name, query.format(**_POSTGRESQL), query.format(**_SQLITE), **types)
+
+
+def database_moment(at: datetime) -> Any:
+    """Return a datetime as the database expects it in these statements."""
+    return connection.ops.adapt_datetimefield_value(at)
+
+
+# The item that labels are submitted for. Without it: +143%.
+SUBMITTED = _planned(
+    "submitted_item",
+    f"""
+    SELECT instance.id, judgment.id, judgment.assessor_id, judgment.key,
+        item.topic_id, item.done_at IS NOT NULL,
+        {_CLOSED}, CASE WHEN item.assessor_id IS NULL
+            THEN item.topic_id IN ({ASSIGNED % "%(user)s"}) ELSE item.assessor_id = %(user)s END, (
+            SELECT guideline.id FROM assessment_guideline guideline
+            WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
+        ), pool.scale, CASE WHEN item.assessor_id IS NOT NULL THEN pool.id END, {_HAS_ROLE},
+        {_SINCE}, {_WORK_SINCE}, item.later_at IS NOT NULL
+            OR (item.leased_to_id = %(user)s AND item.leased_until > %(until)s), {_HAS_TEXT}
+    FROM assessment_poolitem item
+    JOIN assessment_pool pool ON pool.id = item.pool_id
+    JOIN assessment_poolinstance instance ON instance.item_id = item.id
+    LEFT JOIN assessment_judgment judgment
+        ON judgment.instance_id = instance.id AND judgment.is_current
+    WHERE item.id = %(item)s {{lock_item}}
+""",  # noqa: S608  # our words
+    user="bigint",
+    guideline="integer",
+    item="bigint",
+    since="timestamptz",
+    at="timestamptz",
+    until="timestamptz",
+)
+
+# An item by its id. Not for speed: its rows are those of the next item.
+SHOWN = _planned(
+    "shown_item",
+    _SHOWN.format(
+        which="%(item)s AND item.topic_id = %(topic)s "
+        f"AND ((%(pool)s IS NULL AND {_OFFICIAL}) OR ({_IN_ROUND}))"
+    ),
+    item="bigint",
+    topic="bigint",
+    pool="bigint",
+    user="bigint",
+)
+
+
+def _next(name: str, whose: str) -> list[Planned]:
+    """Return the statements for the next waiting and the next skipped item."""
+    types = dict.fromkeys(("topic", "pool", "user"), "bigint")
+    types |= {"have": "bigint[]", "at": "timestamptz"}
+    firsts = {key: _FIRST.format(whose=whose, order=order) for key, order in _ORDERS.items()}
+    return [
+        _planned(f"{name}_{key}", _SHOWN.format(which=first), **types)
+        for key, first in firsts.items()
+    ]
+
+
+# The next item; what was skipped comes last. Without it: +91%. One statement for both rounds would
+# keep PostgreSQL from reading the items in the order of the index: +20%.
+NEXT = _next("next", _OFFICIAL)
+NEXT_IN_ROUND = _next("next_in_round", _IN_ROUND)
+
 FINISH_AND_LEASE = {
     is_judged: _planned(
         name,

@@ -28,6 +28,9 @@ from assessment.tickets.services.reports import update_tickets
 _GIVEN = ("comment", "active_ms", "judged_at", "given_at", "reason", "marks")
 _DETAILS = ("assessor_id", "guideline_id", *_GIVEN)
 
+AT_ONCE = 500
+"""Rows that one statement names by their keys; SQLite takes no more than 999."""
+
 
 class ImportNames(NamedTuple):
     """The keys of the users and of the versions of the guidelines that the lines name."""
@@ -74,10 +77,6 @@ def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> 
         if row.guidelines and row.guidelines not in names.versions:
             given, expected = f"version {row.guidelines}", "a version of the task's guidelines"
             yield Problem(path, row.line, given, expected, "Correct it, or leave the cell empty.")
-
-
-AT_ONCE = 500
-"""Rows that one statement names by their keys; SQLite takes no more than 999."""
 
 
 class _Known(NamedTuple):

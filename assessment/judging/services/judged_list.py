@@ -22,6 +22,9 @@ from collection.selectors.threads import corrected_post, posts_of
 
 FORMULA = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands for a formula in the text of a mark
 
+EXCERPT = 80  # characters, including LaTeX
+_Part = str | PostText  # words, or one formula
+
 
 class QuotedMark(NamedTuple):
     """A marked passage with typeset formulas, and whether it is a single formula."""
@@ -46,10 +49,6 @@ def quoted_marks(
         return QuotedMark(format_html_join("", "{}{}", pairs), mark["exact"] == FORMULA)
 
     return {pk: [quoted(mark) for mark in marks] for pk, marks in marked.items()}
-
-
-EXCERPT = 80  # characters, including LaTeX
-_Part = str | PostText  # words, or one formula
 
 
 class JudgedRow(NamedTuple):

@@ -29,6 +29,8 @@ from assessment.judging.services.stored_labels import (
 from assessment.models import Judgment, PoolItem
 from assessment.tickets.services.reports import Seen, update_tickets
 
+ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
+
 
 @transaction.atomic
 def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> tuple[int, int]:
@@ -52,9 +54,6 @@ def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> t
         topics = returned.order_by("topic__position").values_list("topic__query_id", flat=True)
         record_event("judgments.return", task, by, labels=count, topics=list(dict.fromkeys(topics)))
     return count, len(judgments) - count
-
-
-ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
 
 
 class SubmitOutcome(NamedTuple):

@@ -50,6 +50,8 @@ from assessment.tickets.services.policies import policy_sentences
 
 pages = Pages(section="judging", sign_in=True)
 
+KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
+
 
 @pages.read("labs/offline-judging.js", "offline-worker", section="", sign_in=False)
 @login_not_required
@@ -92,9 +94,6 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
     later = [row for row in rounds if row not in earlier]
     tables = tickets, round_topics_table(later, with_rounds=True)
     return answer(request, "assessment/judging_home.html", context, *tables)
-
-
-KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
 
 
 @pages.read(f"{TASK}judge/<str:query_id>/", "judge", access=official_place_or_404)

@@ -38,6 +38,12 @@ from collection.selectors.collections import collection_of
 from collection.selectors.threads import posts_of
 from collection.selectors.visual_maps import formula_latex
 
+pages = Pages(LAB, organized_task_or_404, section="judging")
+
+POSITION = "instance__item__topic__position"
+
+SECONDS = CellKind(lambda milliseconds: f"{milliseconds / 1000:.0f}", "num")
+
 
 class LateDecisionForm(forms.Form):
     """What happens with the selected late labels, and why."""
@@ -62,11 +68,6 @@ class LateDecisionForm(forms.Form):
         super().__init__(*args, **kwargs)
         undecided = rows.filter(decision=LateLabel.Decision.OPEN).values_list("pk", flat=True)
         self.fields["labels"].choices = [(pk, str(pk)) for pk in undecided]  # type: ignore[attr-defined]
-
-
-pages = Pages(LAB, organized_task_or_404, section="judging")
-
-POSITION = "instance__item__topic__position"
 
 
 @pages.read(
@@ -257,7 +258,6 @@ def _of_formula(row: tuple[Judgment, str]) -> str:
 
 ITEM = Column("Item", "0.instance.doc_id", ID, link="1", note=_of_formula, is_head=True)
 """The item of a row of `with_threads`."""
-SECONDS = CellKind(lambda milliseconds: f"{milliseconds / 1000:.0f}", "num")
 
 
 def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table:

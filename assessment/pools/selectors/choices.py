@@ -18,6 +18,20 @@ from assessment.qrels.selectors.drafts import host_of, own_pools_task
 from submissions.models import Run, RunQuerySet
 from submissions.selectors import run_items
 
+_SENTENCES = data_beside(__file__)
+
+POOL_KINDS = {
+    TaskKind.ANSWERS: ItemKind.POSTS,
+    TaskKind.FORMULAS: ItemKind.VISUAL_IDS,
+    TaskKind.GENERATED_ANSWERS: ItemKind.ANSWERS,
+    TaskKind.DOCUMENTS: ItemKind.DOCUMENTS,
+}
+"""The type of the items that assessors judge, by task."""
+WRITTEN = "written"
+"""The kind in `Pool.runs` of a run of Task 3 whose answers are mixed into Task 1's pool."""
+
+EMPTY: Mapping[int, str] = MappingProxyType({})
+
 
 def _setting(name: str, vendor: str) -> str:
     """Return the SQL of a setting of a pool that is true or false."""
@@ -93,9 +107,6 @@ def pooled_together(task: Task) -> PooledTogether | None:
     return _guest(task) if task.kind == Task.Kind.ANSWERS else None
 
 
-_SENTENCES = data_beside(__file__)
-
-
 def _host(task: Task) -> PooledTogether | None:
     if host := host_of(task):
         return PooledTogether(host, _SENTENCES["in-host"].format(host=host), "mixed-pool")
@@ -118,20 +129,6 @@ def _guest(task: Task) -> PooledTogether | None:
         if task.protocol.pool.includes_generated_answers:
             return PooledTogether(guest, _SENTENCES["will-have-guest"].format(guest=guest))
     return None
-
-
-POOL_KINDS = {
-    TaskKind.ANSWERS: ItemKind.POSTS,
-    TaskKind.FORMULAS: ItemKind.VISUAL_IDS,
-    TaskKind.GENERATED_ANSWERS: ItemKind.ANSWERS,
-    TaskKind.DOCUMENTS: ItemKind.DOCUMENTS,
-}
-"""The type of the items that assessors judge, by task."""
-WRITTEN = "written"
-"""The kind in `Pool.runs` of a run of Task 3 whose answers are mixed into Task 1's pool."""
-
-
-EMPTY: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ from submissions.selectors import ordered_index, run_index
 
 _FIELDS = {"topic": "item__topic__query_id", "item": "item__item", "doc_id": "doc_id"}
 
+ITEM = {"topic": pl.String, "item": pl.String}
+
 
 def pooled_before(task: Task, *, newest: VisualMap | None) -> pl.DataFrame | None:
     """Return topic, item and doc_id of the instances in the task's pools, or None without pools.
@@ -57,9 +59,6 @@ def pooled_before(task: Task, *, newest: VisualMap | None) -> pl.DataFrame | Non
         return earlier
     current_ids = as_formulas(earlier, ids)["item"]
     return earlier.with_columns(item=pl.when(pl.col("item") == current_ids).then("item"))
-
-
-ITEM = {"topic": pl.String, "item": pl.String}
 
 
 @dataclass(frozen=True)

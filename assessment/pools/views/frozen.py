@@ -47,6 +47,9 @@ from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
 
+TOTALS = "items", "labels", "done"
+"""What a pool's page adds up of its topics."""
+
 
 def organized_pool_or_404(user: Visitor, lab_slug: str, task_slug: str, number: int) -> Pool:
     """Return a pool of a task for its organizers; raise 404 for anyone else."""
@@ -55,8 +58,6 @@ def organized_pool_or_404(user: Visitor, lab_slug: str, task_slug: str, number: 
     return get_object_or_404(pools, task=task, number=number)
 
 
-TOTALS = "items", "labels", "done"
-"""What a pool's page adds up of its topics."""
 pages = Pages(f"{TASK}pools/", organized_pool_or_404, section="pools")
 
 

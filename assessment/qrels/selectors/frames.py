@@ -14,6 +14,19 @@ from arqlab.core.models import Task
 from assessment.models import Judgment, LateLabel, Pool, Round
 from assessment.models.kinds import Comparison
 
+JUDGMENT_COLUMNS: dict[str, tuple[str, type[pl.DataType]]] = {
+    "topic": ("instance__item__topic__query_id", pl.String),
+    "item": ("instance__item__item", pl.String),
+    "doc_id": ("instance__doc_id", pl.String),
+    "instance": ("instance", pl.Int64),
+    "pool": ("instance__item__pool", pl.Int64),
+    "assessor": ("assessor", pl.Int64),
+    "label": ("label", pl.Int8),
+    "active_ms": ("active_ms", pl.Int64),
+    "judgment": ("pk", pl.Int64),
+}
+"""The columns of `judgment_frame`: the field of the judgment, and the type."""
+
 
 def adjudicated_judgments(task: Task) -> QuerySet[Judgment]:
     """Return the current judgments of a task's adjudication.
@@ -101,20 +114,6 @@ def with_labels_that_count(labels: QuerySet[LateLabel]) -> QuerySet[LateLabel]:
 def official_judgments(task: Task) -> QuerySet[Judgment]:
     """Return the current official judgments in the pools of a task, in no order."""
     return Judgment.official.filter(is_current=True, instance__item__pool__task=task).order_by()
-
-
-JUDGMENT_COLUMNS: dict[str, tuple[str, type[pl.DataType]]] = {
-    "topic": ("instance__item__topic__query_id", pl.String),
-    "item": ("instance__item__item", pl.String),
-    "doc_id": ("instance__doc_id", pl.String),
-    "instance": ("instance", pl.Int64),
-    "pool": ("instance__item__pool", pl.Int64),
-    "assessor": ("assessor", pl.Int64),
-    "label": ("label", pl.Int8),
-    "active_ms": ("active_ms", pl.Int64),
-    "judgment": ("pk", pl.Int64),
-}
-"""The columns of `judgment_frame`: the field of the judgment, and the type."""
 
 
 def judgment_frame(judgments: QuerySet[Judgment], *names: str, **renamed: str) -> pl.DataFrame:

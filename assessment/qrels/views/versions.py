@@ -57,6 +57,11 @@ from submissions.services.left_out import out_of_competition
 
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 
+BY_HAND = " (left out by hand)"
+DRAFT = "draft"
+# A side of the comparison: a version, or None for the draft.
+Side = QrelSet | None
+
 
 @pages.form("freeze/", "qrels-freeze")
 def qrels_freeze(request: HttpRequest, task: Task) -> HttpResponse:
@@ -174,12 +179,6 @@ def changing_judgments(
             if adds or is_label or (labels[key] is None and judgment.label in accepted):
                 changes[key] = judgment
     return changes
-
-
-BY_HAND = " (left out by hand)"
-DRAFT = "draft"
-# A side of the comparison: a version, or None for the draft.
-Side = QrelSet | None
 
 
 @pages.read("diff/", "qrels-diff")

@@ -38,6 +38,19 @@ _OF_COPIES = {
     "original": "original",
 }
 
+KIND_WORDS = {
+    FindingKind.SERVED_TWICE: "Item served twice",
+    FindingKind.VISUAL_ID: "Same formula",
+    FindingKind.DUPLICATES: "Duplicate posts",
+    FindingKind.FAST_SERIES: "Very fast series",
+    FindingKind.LABEL_DRIFT: "Drift of labels",
+    FindingKind.PACE_DRIFT: "Drift of pace",
+}
+LIST_SCHEMA = {
+    **dict.fromkeys(("key", "kind", "assessor", "topic", "summary"), pl.String),
+    "judgments": pl.Int64,
+}
+
 
 def read_judged(task: Task, scale: LabelScale) -> pl.DataFrame:
     """Return the current official labels that are judgments, with the columns of `RADAR_SCHEMA`.
@@ -130,20 +143,6 @@ def earlier_labels(
     for instance, label in before.values_list("instance", "label"):
         labels.setdefault(instance, []).append(scale.of(label))
     return labels
-
-
-KIND_WORDS = {
-    FindingKind.SERVED_TWICE: "Item served twice",
-    FindingKind.VISUAL_ID: "Same formula",
-    FindingKind.DUPLICATES: "Duplicate posts",
-    FindingKind.FAST_SERIES: "Very fast series",
-    FindingKind.LABEL_DRIFT: "Drift of labels",
-    FindingKind.PACE_DRIFT: "Drift of pace",
-}
-LIST_SCHEMA = {
-    **dict.fromkeys(("key", "kind", "assessor", "topic", "summary"), pl.String),
-    "judgments": pl.Int64,
-}
 
 
 def findings_of(task: Task) -> list[RadarFinding]:

@@ -23,6 +23,8 @@ from collection.selectors.collections import collection_of
 POSTS_AT_ONCE = 1_000
 KINDS = (PoolItem.Kind.POSTS, PoolItem.Kind.DOCUMENTS)
 
+LONGEST_NOTE = 2_000  # characters
+
 
 def find_waiting_duplicates(*, at: datetime) -> None:
     """Find the duplicates of tasks with a pool or an import that is newer than the last search."""
@@ -61,9 +63,6 @@ def _texts(task: Task) -> Iterator[tuple[str, str]]:
     if collection is not None:
         posts = Post.objects.filter(collection=collection, post_id__in=pooled.values("post_id"))
         yield from values_in_chunks(posts, "post_id", "body", size=POSTS_AT_ONCE)
-
-
-LONGEST_NOTE = 2_000  # characters
 
 
 def dismiss_finding(

@@ -26,6 +26,17 @@ _WHERE = "instance__item"
 # A tuple of any strings: the type checker does not know `current`, which `with_current` adds.
 _LABELLED: tuple[str, ...] = ("item__topic__query_id", "doc_id", "current__label")
 
+FORMULAS = (ItemKind.FORMULA_IDS, ItemKind.VISUAL_IDS)
+GOLD_KINDS = {
+    ItemKind.POSTS: PoolItem.Kind.POSTS,
+    ItemKind.DOCUMENTS: PoolItem.Kind.DOCUMENTS,
+    ItemKind.FORMULA_IDS: PoolItem.Kind.VISUAL_IDS,
+    ItemKind.VISUAL_IDS: PoolItem.Kind.VISUAL_IDS,
+}
+"""The kind of pool item for each kind of item in qrels; answers of runs are in no collection."""
+
+Drawn = TypeVar("Drawn")
+
 
 class QuestionSample(NamedTuple):
     """How many items of each topic to draw; None draws all generated answers."""
@@ -115,18 +126,6 @@ def shared_topics(
     for some in sorted(others, key=len, reverse=True):
         items[min(people, key=lambda person: len(items[person]))] += some
     return items
-
-
-FORMULAS = (ItemKind.FORMULA_IDS, ItemKind.VISUAL_IDS)
-GOLD_KINDS = {
-    ItemKind.POSTS: PoolItem.Kind.POSTS,
-    ItemKind.DOCUMENTS: PoolItem.Kind.DOCUMENTS,
-    ItemKind.FORMULA_IDS: PoolItem.Kind.VISUAL_IDS,
-    ItemKind.VISUAL_IDS: PoolItem.Kind.VISUAL_IDS,
-}
-"""The kind of pool item for each kind of item in qrels; answers of runs are in no collection."""
-
-Drawn = TypeVar("Drawn")
 
 
 def pooled_topics(task: Task) -> QuerySet[Topic]:

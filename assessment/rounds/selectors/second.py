@@ -21,6 +21,10 @@ _IS_OWN = pl.col("first_assessor").eq_missing(pl.col("second_assessor"))
 _ITEM = {"topic_key": pl.Int64, "item": pl.String}
 _OPEN_ITEM = _ITEM | {"key": pl.Int64, "topic": pl.String}
 
+IMPORTED = "imported"
+"""The key of imported labels, which have no assessor."""
+_KEY = pl.concat_str("topic", "doc_id", separator="\t").alias("item")
+
 
 def open_second_items(task: Task) -> pl.DataFrame:
     """Return the completed official items of a task that no round judged or judges again.
@@ -96,11 +100,6 @@ def only_judged_pairs(pairs: pl.DataFrame, scale: LabelScale) -> pl.DataFrame:
     """Return the pairs of labels that are both judgments."""
     reports = pl.col("first", "second").cast(pl.Int64).is_in(list(scale.unjudged))
     return pairs.filter(~pl.any_horizontal(reports))
-
-
-IMPORTED = "imported"
-"""The key of imported labels, which have no assessor."""
-_KEY = pl.concat_str("topic", "doc_id", separator="\t").alias("item")
 
 
 class OwnConsistency(NamedTuple):

@@ -19,6 +19,26 @@ from assessment.qrels.selectors.frames import group_members, judgment_frame
 from assessment.rounds.selectors.rounds import by_name, letters_at
 from assessment.rounds.selectors.second import only_judged_pairs, pair_votes, second_pairs
 
+GOLD = "gold"
+"""The key of the gold labels among the assessors of votes."""
+SEPARATOR = "\t"
+
+EXPORTED = {
+    "topic": pl.String,
+    "item": pl.String,
+    "assessor": pl.String,
+    "label": pl.Int64,
+    "comment": pl.String,
+    "seconds": pl.Float64,
+    "guidelines": pl.Int64,
+    "round": pl.String,
+    "marks": pl.String,
+}
+"""The columns of exported votes.
+
+`guidelines` is the version that the assessor followed, `marks` the passages that decided, as JSON.
+"""
+
 
 class Sample(NamedTuple):
     """An instance to label in a sample task, by its number on the sheet."""
@@ -141,11 +161,6 @@ def round_judgments(task: Task, kind: RoundKind) -> QuerySet[Judgment]:
     return Judgment.objects.filter(instance__item__pool__round__in=rounds)
 
 
-GOLD = "gold"
-"""The key of the gold labels among the assessors of votes."""
-SEPARATOR = "\t"
-
-
 def agreement_votes(round_: Round) -> pl.DataFrame:
     """Return the votes of a round as `arqkit.agreement` reads them, with the gold labels.
 
@@ -259,20 +274,3 @@ def exported_votes(round_: Round, names: dict[str, str]) -> pl.DataFrame:
         for (topic, doc_id), label in gold_labels(round_).items()
     ]
     return pl.DataFrame(rows, schema=EXPORTED, orient="row")
-
-
-EXPORTED = {
-    "topic": pl.String,
-    "item": pl.String,
-    "assessor": pl.String,
-    "label": pl.Int64,
-    "comment": pl.String,
-    "seconds": pl.Float64,
-    "guidelines": pl.Int64,
-    "round": pl.String,
-    "marks": pl.String,
-}
-"""The columns of exported votes.
-
-`guidelines` is the version that the assessor followed, `marks` the passages that decided, as JSON.
-"""

@@ -29,6 +29,9 @@ from assessment.rounds.services.rounds import RoundPlan, add_items, announce_rou
 from assessment.tickets.services.reports import DECIDED, reopen_tickets, update_tickets
 from collection.selectors.threads import posts_of
 
+LONGEST_REASON = 10_000  # characters
+THIRD_NOTE = "Two assessors disagree about it. Your label is the decision."
+
 
 def shown_instance(instance: PoolInstance, *, lab_slug: str) -> dict[str, Any]:
     """Return the typeset text, heading, formula and thread of an instance."""
@@ -55,10 +58,6 @@ def painted_marks(votes: Iterable[tuple[str, str, Judgment | None]]) -> list[dic
         for letter, name, judgment in votes
         if judgment and judgment.marks
     ]
-
-
-LONGEST_REASON = 10_000  # characters
-THIRD_NOTE = "Two assessors disagree about it. Your label is the decision."
 
 
 class Ruling(NamedTuple):

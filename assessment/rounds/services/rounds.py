@@ -31,6 +31,10 @@ from assessment.rounds.selectors.rounds import CopiedItem, complete_rounds, copi
 
 NO_NOTE = "Read the guidelines before you start."
 
+AT_ONCE = 500  # rows per INSERT
+
+HIGHEST_SCORE = 100
+
 
 def announce_round(
     round_: Round, items: Mapping[int, int], *, by: User, note: str = "", key: str = ""
@@ -154,9 +158,6 @@ def reveal_complete(*, at: datetime) -> None:
             reveal_round(round_=round_, by=None, at=at)
 
 
-AT_ONCE = 500  # rows per INSERT
-
-
 @dataclass(frozen=True)
 class RoundPlan:
     """A round before it is made: its kind, its texts, and the items of each assessor (by key).
@@ -251,9 +252,6 @@ def _hash(items: Mapping[int, Sequence[CopiedItem]]) -> str:
         person: [[copy.topic_id, copy.item] for copy in items[person]] for person in sorted(items)
     }
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
-
-
-HIGHEST_SCORE = 100
 
 
 class Rating(NamedTuple):

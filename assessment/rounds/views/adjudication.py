@@ -38,6 +38,8 @@ from assessment.rounds.services.adjudication import (
 
 pages = Pages(f"{TASK}adjudication/<number:instance>/", organized_task_or_404, section="rounds")
 
+PAGE = "assessment/rounds/adjudication_detail.html"
+
 
 class RulingForm(VersionedForm):
     """The label that a meeting decided, why, and the question it answers for the guidelines."""
@@ -96,9 +98,6 @@ class ThirdOpinionForm(forms.Form):
         super().__init__(*args, **kwargs)
         people = self.fields["person"]
         people.queryset = third_assessors(task, instance)  # type: ignore[attr-defined]
-
-
-PAGE = "assessment/rounds/adjudication_detail.html"
 
 
 @pages.form("", "adjudication-detail")

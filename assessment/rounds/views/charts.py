@@ -15,6 +15,17 @@ from assessment.pools.views.charts import HEATS
 
 ConfusionRow = tuple[str, Sequence[int], int]
 
+MOST_NARROW = 16
+"""The most bars of a chart that needs no more than half the page."""
+NO_VALUES = (
+    " Agreement can be computed when two assessors have judged the same items with different "
+    "labels."
+)
+
+INTERVAL = CellKind(
+    lambda figure: DASH if figure.low is None else f"{figure.low:.2f} to {figure.high:.2f}", "num"
+)
+
 
 class AgreementRow(NamedTuple):
     """A name, its number of items, and its coefficient for each way to read the labels."""
@@ -22,14 +33,6 @@ class AgreementRow(NamedTuple):
     name: str
     items: int
     figures: tuple[Estimate, ...]
-
-
-MOST_NARROW = 16
-"""The most bars of a chart that needs no more than half the page."""
-NO_VALUES = (
-    " Agreement can be computed when two assessors have judged the same items with different "
-    "labels."
-)
 
 
 def agreement_table(
@@ -117,11 +120,6 @@ def _table(
         chart=chart if has_values else None,
         foot=[[reader(column.value)(row) for column in columns] for row in below],
     )
-
-
-INTERVAL = CellKind(
-    lambda figure: DASH if figure.low is None else f"{figure.low:.2f} to {figure.high:.2f}", "num"
-)
 
 
 def _ways(agreement: Agreement) -> dict[str, Coefficients]:

@@ -23,6 +23,9 @@ from assessment.models import Assignment, Judgment, PoolItem, Ticket, TicketPoli
 from assessment.tickets.selectors import policy_of, tickets_of
 from assessment.tickets.services.answers import record_ticket, send_ticket
 
+Action = TicketPolicy.Action
+_SENTENCES = data_beside(__file__)
+
 
 def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> None:
     """Store guidelines and policies of a folder that were not loaded before.
@@ -46,10 +49,6 @@ def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None
                 expert_closes=rules.expert_closes,
                 by=by,
             )
-
-
-Action = TicketPolicy.Action
-_SENTENCES = data_beside(__file__)
 
 
 @transaction.atomic

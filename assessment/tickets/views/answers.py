@@ -61,6 +61,24 @@ from assessment.tickets.services.policies import edit_policy, policy_sentences
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
+ITEM = "judgment__instance__item"
+EMPTY = {
+    "answered": Empty(
+        "No answered tickets yet", "Answered tickets appear here with their answers."
+    ),
+    "with-expert": Empty(
+        "No tickets with an expert",
+        "Send open tickets to an assessor or organizer who knows the field.",
+    ),
+    "open": Empty(
+        "No open tickets",
+        "When an assessor reports an item with a label that is not a judgment, a ticket appears "
+        "here with the comment and the item as shown.",
+    ),
+}
+
+CODE = CellKind(lambda text: format_html("<code>{}</code>", Truncator(text).chars(200)))
+
 
 def organized_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:
     """Return a ticket of a lab for its organizers; raise 404 for anyone else."""
@@ -181,23 +199,6 @@ class BulkAnswerForm(AnswerForm):
         self.fields["tickets"] = forms.ModelMultipleChoiceField(
             queryset=tickets, error_messages={"required": "Select the tickets to answer."}
         )
-
-
-ITEM = "judgment__instance__item"
-EMPTY = {
-    "answered": Empty(
-        "No answered tickets yet", "Answered tickets appear here with their answers."
-    ),
-    "with-expert": Empty(
-        "No tickets with an expert",
-        "Send open tickets to an assessor or organizer who knows the field.",
-    ),
-    "open": Empty(
-        "No open tickets",
-        "When an assessor reports an item with a label that is not a judgment, a ticket appears "
-        "here with the comment and the item as shown.",
-    ),
-}
 
 
 @pages.form("tickets/", "ticket-list", tabs=(Tab("lab", "Tickets", 70, organizers),))
@@ -430,9 +431,6 @@ def _facts(ticket: Ticket) -> dict[str, Any]:
         "corrections": corrections_table(corrections_in(context["read"], lab)),
         "now": current.select_related("assessor").first(),
     }
-
-
-CODE = CellKind(lambda text: format_html("<code>{}</code>", Truncator(text).chars(200)))
 
 
 def corrections_table(corrections: Iterable[Correction]) -> Table:

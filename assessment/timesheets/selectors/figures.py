@@ -23,6 +23,14 @@ from assessment.qrels.selectors.counts import LocalDay
 
 NOTICEABLE = 1_000  # ms
 
+MS_PER_HOUR = 3_600_000
+OFFICIAL = "official"
+"""The name of the official round in time sheets."""
+USUAL_KINDS = (OFFICIAL, *kinds_that(is_for_applicants=False))
+"""The kinds of rounds on a time sheet unless others are chosen: applicants are not paid yet."""
+
+Key = TypeVar("Key", bound=Hashable)
+
 
 def time_sheet_of(lab: Lab, *, person: User | None = None) -> TimeSheet:
     """Return the time sheet of a lab, or of one person in it, in six queries."""
@@ -76,15 +84,6 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
             unseen=Sum(F("reported_ms") - F("active_ms"), filter=is_capped, default=0),
         )
     )
-
-
-MS_PER_HOUR = 3_600_000
-OFFICIAL = "official"
-"""The name of the official round in time sheets."""
-USUAL_KINDS = (OFFICIAL, *kinds_that(is_for_applicants=False))
-"""The kinds of rounds on a time sheet unless others are chosen: applicants are not paid yet."""
-
-Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,8 @@ TEXTS = 2_500
 COMMENTS = 500
 """The number of comments in memory at once."""
 
+FIELDS = {"latex": "formulas_index", "slt": "slt_index", "opt": "opt_index"}
+
 
 class FoundFormulas(Parts):
     """Extracted formulas (LaTeX without dollars), written to disk in parts of constant size."""
@@ -165,9 +167,6 @@ def _document_formulas(collection: Collection) -> Iterator[tuple[str | None, ...
             ids = "\0".join(known for known, _ in formulas)
             latex = "\0".join(source_latex(written)[0] for _, written in formulas)
             yield post.post_id, None, "document", None, ids, latex
-
-
-FIELDS = {"latex": "formulas_index", "slt": "slt_index", "opt": "opt_index"}
 
 
 def import_formulas(

@@ -28,6 +28,15 @@ from collection.models import STALE_AFTER, Author, Collection, Import, Post
 # SQLite allows 32,766 parameters in one statement, and a row may need four.
 IDS_PER_STATEMENT = 5_000
 
+FORMULA_KINDS = ("latex", "slt", "opt")
+FORMAT = "1"
+"""The version of the stored columns of formulas. Raise it when they change, so that files are read
+again.
+"""
+WHOLE = Window(None, None, False)
+Progress = Callable[[int, int | None], None]
+"""A callback after each batch: rows done, and an estimate of all rows, None if unknown."""
+
 
 def stored_ids(
     collection: Collection, ids: Iterable[str], *, model: type[Post | Author] = Post
@@ -40,16 +49,6 @@ def stored_ids(
         for part in in_slices(set(ids), size=IDS_PER_STATEMENT)
         for row_id in rows.filter(**{f"{name}__in": part}).values_list(name, flat=True)
     }
-
-
-FORMULA_KINDS = ("latex", "slt", "opt")
-FORMAT = "1"
-"""The version of the stored columns of formulas. Raise it when they change, so that files are read
-again.
-"""
-WHOLE = Window(None, None, False)
-Progress = Callable[[int, int | None], None]
-"""A callback after each batch: rows done, and an estimate of all rows, None if unknown."""
 
 
 class TakenOverError(UserError):

@@ -58,6 +58,18 @@ ROWS = 500
 _COLUMNS = ("collection_id", "is_searched", *FIELDS)
 _CHANGED = ["is_searched", *(name for name in FIELDS if name != "post_id")]
 
+QUESTION = "question"
+
+LARGE = 16 * 2**20
+"""The file size in bytes from which a pool pays off."""
+MOST = 8
+"""The maximum number of processes: the process that reads and stores cannot feed more."""
+
+BATCH = 2_000
+"""Posts stored in one transaction, about 3 MB."""
+ASKED = 500
+"""Ids in one query."""
+
 
 class StoredPost(NamedTuple):
     """A post to be stored, with its values from `arqkit.texts.html.dump_posts`."""
@@ -114,9 +126,6 @@ def _copy_over(collection: Collection, posts: Sequence[StoredPost]) -> None:
             f"ON CONFLICT (collection_id, post_id) DO UPDATE SET {changes}"
         )
         cursor.execute(f"DROP TABLE {incoming}")
-
-
-QUESTION = "question"
 
 
 @dataclass
@@ -177,12 +186,6 @@ class ThreadTracker:
         return Problem(self.source, line, actual, expected, todo)
 
 
-LARGE = 16 * 2**20
-"""The file size in bytes from which a pool pays off."""
-MOST = 8
-"""The maximum number of processes: the process that reads and stores cannot feed more."""
-
-
 def process_count(size: int) -> int:
     """Return how many processes to start for a file of `size` bytes; 0 means no pool."""
     cores = len(os.sched_getaffinity(0))
@@ -207,12 +210,6 @@ def ready_blocks(works: Iterable[Work], *, processes: int) -> Iterator[ReadyBloc
             yield ahead.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-BATCH = 2_000
-"""Posts stored in one transaction, about 3 MB."""
-ASKED = 500
-"""Ids in one query."""
 
 
 def import_posts(

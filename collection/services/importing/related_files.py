@@ -45,6 +45,11 @@ BATCH = 500
 """Documents stored in one transaction."""
 REPLACED = ("title", "body", "clean_title", "clean_body", "rules")
 
+Kind = Import.Kind
+# The batch size of rows that are only counted. Larger batches update fewer posts twice, but a batch
+# must end within `STALE_AFTER`.
+COUNTED_BATCH = 100_000
+
 
 def import_documents(
     *, collection: Collection, path: Path, at: datetime, progress: Progress | None = None
@@ -132,12 +137,6 @@ def _without_latex(document: SourceDocument, unread: int) -> Problem:
     expected = "LaTeX in alttext or in an annotation application/x-tex"
     todo = f"Add the LaTeX, and import the documents again. Pages show “{WITHOUT_LATEX}”."
     return Problem(document.source, document.line, actual, expected, todo)
-
-
-Kind = Import.Kind
-# The batch size of rows that are only counted. Larger batches update fewer posts twice, but a batch
-# must end within `STALE_AFTER`.
-COUNTED_BATCH = 100_000
 
 
 def _no_counts(_: Collection) -> Counter[str]:

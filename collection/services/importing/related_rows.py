@@ -26,6 +26,8 @@ from collection.services.importing.import_records import IDS_PER_STATEMENT, stor
 VOTES = ("up", "down")
 BADGES = ("gold", "silver", "bronze")
 
+ROWS_PER_STATEMENT = 1_000
+
 
 class Tally:
     """Counts of rows by id and kind, with eight bytes per row."""
@@ -126,9 +128,6 @@ def _statement(table: str, key: str, columns: Sequence[str], rows: int) -> str:
         f"UPDATE {table} SET {added} FROM (VALUES {values}) AS more "  # noqa: S608  # see above
         f"WHERE {table}.collection_id = %s AND {table}.{key} = more.column1"
     )
-
-
-ROWS_PER_STATEMENT = 1_000
 
 
 def clear_rows(model: type[Comment | PostLink | Tag], collection: Collection) -> None:
