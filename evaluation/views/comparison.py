@@ -17,8 +17,19 @@ from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task
 from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import task_or_404
-from arqlab.web.cells import SCORE, SIGNED, CellKind, p_value, run_name, signed, team_name
-from arqlab.web.declared import tables_beside
+from arqlab.web.cells import (
+    COUNT,
+    HUNDREDTHS,
+    P_VALUE,
+    RUN,
+    SCORE,
+    SIGNED,
+    CellKind,
+    p_value,
+    run_name,
+    signed,
+    team_name,
+)
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer
@@ -31,6 +42,7 @@ from evaluation.services.comparison import (
     PairSummary,
     PairTest,
     RunPair,
+    RunSimilarity,
     SeveralRuns,
     compared_runs,
     run_pair,
@@ -47,7 +59,6 @@ from evaluation.views.tables import (
 )
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
-_table = tables_beside(__file__)
 
 STARRED = CellKind(lambda p: f"{p_value(p)}*" if p < SIGNIFICANT else p_value(p), "num")
 """A p-value, with an asterisk if it is significant."""
@@ -129,11 +140,23 @@ def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[st
         return f"?{urlencode({**kept, 'first': pair.first.key, 'second': pair.second.key})}"
 
     heading, test = context["measure"].heading, TESTS[context["test"]]
-    return _table(
+    cohen = "Cohen’s d of the paired differences"
+    return Table(
         "pairs",
+        [
+            Column("First run", "first", RUN, is_head=True),
+            Column("Second run", "second", RUN),
+            Column("Difference", "difference", SIGNED),
+            Column("Wins", "wins", COUNT),
+            Column("Ties", "ties", COUNT),
+            Column("Losses", "losses", COUNT),
+            Column("Effect size", "effect", HUNDREDTHS, title=cohen),
+            Column("p", "p", STARRED, link=page, best=lambda pair: pair.is_significant),
+        ],
         several.pairs,
-        [Column("p", "p", STARRED, link=page, best=lambda pair: pair.is_significant)],
-        facts={"measure": heading, "test": test, "correction": correction},
+        caption=f"{heading} of each pair over its common topics: the first run minus the second. "
+        f"{test}, two-sided{correction}. Significant differences (p < 0.05) are bold with an "
+        "asterisk.",
     )
 
 
@@ -162,7 +185,7 @@ def _pair_tables(sight: ScoreAccess, pair: RunPair, context: dict[str, Any]) -> 
     if all(sight.may_open(run) for run in runs):
         similarity = run_similarity(visible.qrel_set, pair.first.key, pair.second.key)
         if similarity:
-            tables.append(_table("similarity", [similarity], facts={"cutoff": similarity.cutoff}))
+            tables.append(_similarity_table(similarity))
     return tables
 
 
@@ -201,14 +224,21 @@ def _topics_table(
 def _figures_table(pair: RunPair, compared: ComparedRuns, visible: VisibleBoard) -> Table:
     page = scores_page(visible, compared.measure, of="0.key")
     topics = counted(len(pair.topics), "common topic")
-    return _table(
+    return Table(
         "figures",
+        [
+            Column(
+                "Run",
+                lambda row: run_name(row[0], page(row)),
+                is_head=True,
+                note=lambda row: team_name(row[0]),
+            ),
+            Column("Mean", "1", SCORE),
+            Column("Topics won", "2", COUNT),
+        ],
         [(pair.first, pair.means[0], pair.wins), (pair.second, pair.means[1], pair.losses)],
-        reads={
-            "run": lambda row: run_name(row[0], page(row)),
-            "team": lambda row: team_name(row[0]),
-        },
-        facts={"measure": compared.measure.heading, "topics": topics},
+        caption=f"{compared.measure.heading} over {topics}. The difference is the first run minus "
+        "the second.",
         foot=[["Difference", signed(pair.difference), f"{pair.ties} tied"]],
     )
 
@@ -217,15 +247,33 @@ def _tests_table(pair: RunPair, compared: ComparedRuns) -> Table:
     def corrected(name: str) -> Callable[[PairTest], float | None]:
         return lambda row: None if row.test == TUKEY else getattr(row, name)
 
-    return _table(
+    return Table(
         "tests",
+        [
+            Column("Test", lambda row: TESTS[row.test], is_head=True),
+            Column("p", "plain", P_VALUE),
+            Column("Holm", corrected("holm"), P_VALUE),
+            Column("Benjamini–Hochberg", corrected("bh"), P_VALUE),
+        ],
         pair.tests,
-        reads={
-            "test": lambda row: TESTS[row.test],
-            "holm": corrected("holm"),
-            "bh": corrected("bh"),
-        },
-        facts={"runs": len(compared.runs)},
+        caption=f"Two-sided p-values. The corrections are for all pairs of {len(compared.runs)} "
+        "runs; Tukey’s HSD includes them.",
+    )
+
+
+def _similarity_table(similarity: RunSimilarity) -> Table:
+    cutoff = similarity.cutoff
+    return Table(
+        "similarity",
+        [
+            Column("Rank-biased overlap (p = 0.9)", "overlap", SCORE),
+            Column(f"Jaccard at {cutoff}", "jaccard", SCORE),
+            Column(f"Judged at {cutoff}, first run", "judged.0", SCORE),
+            Column(f"Judged at {cutoff}, second run", "judged.1", SCORE),
+        ],
+        [similarity],
+        caption="Similarity of the rankings: means over the topics that both runs answered. Only "
+        "people who may see both runs can see this table.",
     )
 
 

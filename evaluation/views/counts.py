@@ -1,7 +1,7 @@
 """The page of a test collection in numbers: its topics, qrels, teams and runs."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import methodcaller
 from typing import Any
 
@@ -11,10 +11,9 @@ from arqkit.judgments.qrels import LabelledTopics, Range
 from arqkit.topics import heading
 from arqlab.core.models import Lab, Task
 from arqlab.core.permissions import lab_or_404, tasks_visible_to
-from arqlab.web.cells import COUNT
-from arqlab.web.declared import tables_beside
+from arqlab.web.cells import COUNT, TENTHS
 from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, answer, to
+from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import version_topics
 from collection.selectors.collections import collection_of
@@ -22,7 +21,6 @@ from evaluation.permissions import ScoreAccess, released_versions, score_access_
 from evaluation.views.breakdown import topic_attributes
 
 pages = Pages(LAB, lab_or_404, section="overview")
-_table = tables_beside(__file__)
 ALL = "all"
 """The row of all topics of qrels whose topics have a split."""
 
@@ -38,17 +36,75 @@ def lab_counts(request: HttpRequest, lab: Lab) -> HttpResponse:
     qrels = [row for sight in sights for row in _qrels_rows(sight)]
     topics = [row for sight in sights for row in _topic_rows(sight.task)]
     runs = [_run_row(sight) for sight in sights if sight.sees_everything]
-    collection, name = collection_of(lab), lab.slug
-    reads: dict[str, Callable[[Any], Any]] = {
-        "page": to("task", lab.slug, of="task.slug"),
-        "collection": lambda row: collection.slug if collection else None,
-    }
     tables = (
-        _table("judged", qrels, reads=reads, file=f"{name}-judged"),
-        _table("attributes", topics, _split_columns(topics), reads=reads, file=f"{name}-topics"),
-        _table("submissions", runs, reads=reads, file=f"{name}-runs"),
+        _judged_table(lab, qrels),
+        _attributes_table(lab, topics),
+        _submissions_table(lab, runs),
     )
     return answer(request, "evaluation/lab_counts.html", {}, *tables)
+
+
+def _task_column(lab: Lab) -> Column:
+    return Column("Task", "task.name", is_head=True, link=to("task", lab.slug, of="task.slug"))
+
+
+def _judged_table(lab: Lab, rows: Sequence[dict[str, Any]]) -> Table:
+    return Table(
+        "judged",
+        [
+            _task_column(lab),
+            Column("Qrels", "qrels.name"),
+            Column("Items", "qrels.get_items_display"),
+            Column("Topics", "part"),
+            Column("Number", "topics", COUNT, name="number"),
+            Column("Min", "judged.least", COUNT, over="Judged", name="judged least"),
+            Column("Max", "judged.most", COUNT, over="Judged", name="judged most"),
+            Column("Mean", "judged.mean", TENTHS, over="Judged", name="judged mean"),
+            Column("Min", "positive.least", COUNT, over="Relevant", name="relevant least"),
+            Column("Max", "positive.most", COUNT, over="Relevant", name="relevant most"),
+            Column("Mean", "positive.mean", TENTHS, over="Relevant", name="relevant mean"),
+        ],
+        rows,
+        caption="Judged items per topic, and those with a label above the lowest.",
+        empty=Empty("No qrels yet", "The numbers of judged items appear with released qrels."),
+        file=f"{lab.slug}-judged",
+    )
+
+
+def _attributes_table(lab: Lab, rows: Sequence[dict[str, Any]]) -> Table:
+    return Table(
+        "attributes",
+        [
+            _task_column(lab),
+            Column("Information", "field"),
+            Column("Value", "value.capitalize"),
+            Column("Topics", "topics", COUNT),
+            *_split_columns(rows),
+        ],
+        rows,
+        caption="Topics by their information.",
+        empty=Empty("No topic information yet", "Organizers enter it with the topics of a task."),
+        file=f"{lab.slug}-topics",
+    )
+
+
+def _submissions_table(lab: Lab, rows: Sequence[dict[str, Any]]) -> Table:
+    collection = collection_of(lab)
+    return Table(
+        "submissions",
+        [
+            _task_column(lab),
+            Column("Collection", lambda row: collection.slug if collection else None),
+            Column("Topics", "topics", COUNT),
+            Column("Teams", "teams", COUNT),
+            Column("Runs", "runs", COUNT),
+            Column("Baselines", "baselines", COUNT),
+        ],
+        rows,
+        caption="Teams with a valid run, and the valid runs, without those out of competition.",
+        empty=Empty("No runs to count yet", "The numbers of teams and runs appear with a release."),
+        file=f"{lab.slug}-runs",
+    )
 
 
 def _qrels_rows(sight: ScoreAccess) -> Iterator[dict[str, Any]]:

@@ -18,8 +18,7 @@ from arqkit.measures.names import MEASURE_KINDS, Measure
 from arqlab.core.models import Task
 from arqlab.core.oddities import task_url
 from arqlab.core.permissions import organized_task_or_404, task_or_404
-from arqlab.web.cells import TAU, score
-from arqlab.web.declared import tables_beside
+from arqlab.web.cells import COUNT, HUNDREDTHS, SCORE, TAU, score
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, run_columns
 from evaluation.permissions import visible_board
@@ -41,7 +40,6 @@ from evaluation.views.boards import board_file
 from evaluation.views.tables import board_file_name, lines_context, live_query, seen_board
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
-_table = tables_beside(__file__)
 
 TOP = 5
 SEED = 1
@@ -104,10 +102,37 @@ def provisional_board(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the runs by the current labels; with `compute=yes`, compute missing scores first."""
     board = provisional_scores(task, computes=request.GET.get("compute") == "yes")
     context = {"provisional": board, "top": TOP}
-    facts = {"measure": board.measure.heading if board.measure else "Mean", "top": TOP}
-    rows, file = list(enumerate(board.rows, start=1)), f"{task.lab.slug}-{task.slug}-provisional"
-    tables = _table("board", rows, facts=facts, file=file), _table("judged", board.topics)
+    tables = _provisional_table(task, board), _judged_table(board.topics)
     return answer(request, "evaluation/provisional_board.html", context, *tables)
+
+
+def _provisional_table(task: Task, board: ProvisionalBoard) -> Table:
+    measure = board.measure.heading if board.measure else "Mean"
+    return Table(
+        "board",
+        [
+            Column("No.", "0", COUNT),
+            Column("Run", "1.run", is_head=True),
+            Column(measure, "1.mean", SCORE),
+            Column(f"In the top {TOP}", "1.probability", HUNDREDTHS),
+        ],
+        list(enumerate(board.rows, start=1)),
+        caption=f"{measure} over the topics in the current draft of the qrels.",
+        file=f"{task.lab.slug}-{task.slug}-provisional",
+    )
+
+
+def _judged_table(topics: Sequence[JudgedTopic]) -> Table:
+    return Table(
+        "judged",
+        [
+            Column("Topic", "topic", is_head=True),
+            Column("Judged", "labelled", COUNT),
+            Column("Items", "total", COUNT),
+            Column("Relevant", "relevant", COUNT),
+        ],
+        topics,
+    )
 
 
 @pages.read("progress/", "progress")

@@ -13,10 +13,10 @@ from arqkit.reusability.certificate import Certificate, LeftOut
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.core.views.jobs import page_of_job, requested
-from arqlab.web.declared import tables_beside
+from arqlab.web.cells import COUNT, MEASURE, RANKS, SCORE, SIGNED, TAU, TENTHS
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Chart, Table, answer, to
+from arqlab.web.tables import Chart, Column, Table, answer, to
 from assessment.models import QrelSet
 from evaluation.permissions import score_access_of
 from evaluation.selectors.boards import live_board, live_scores, release_of
@@ -32,7 +32,9 @@ from evaluation.services.paper_kits import paper_kit
 from evaluation.views.tables import FEW_BARS, file_words
 
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
-_table = tables_beside(__file__)
+
+TEAM_LEFT_OUT = "Team left out"
+RUN_LEFT_OUT = "Run left out"
 
 
 @pages.form(
@@ -93,8 +95,8 @@ def _tables(certified: Certification, certificate: Certificate, measure: Measure
         "primes": certificate.primes.to_dicts(),
         "tables": {
             "findings": _findings_table(certified, certificate, measure),
-            "primes": _table("primes", certificate.primes),
-            "teams": _table("teams", parties),
+            "primes": _primes_table(certificate.primes),
+            "teams": _teams_table(parties),
             "runs": _runs_table(teams, own, measure),
             "depths": _depths_table(depths, measure),
         },
@@ -114,11 +116,83 @@ def _findings_table(certified: Certification, certificate: Certificate, measure:
         }
         for known in certified.measures
     ]
-    return _table("findings", rows, reads={"page": other})
+    return Table(
+        "findings",
+        [
+            Column("Measure", "measure.heading", is_head=True, link=other),
+            Column("Mean change", "teams.mean", SCORE, over=TEAM_LEFT_OUT),
+            Column("Largest", "teams.largest", SCORE, over=TEAM_LEFT_OUT),
+            Column("Ranks", "teams.ranks", COUNT, over=TEAM_LEFT_OUT),
+            Column("Tau", "teams.tau", TAU, over=TEAM_LEFT_OUT),
+            Column("Mean change", "runs.mean", SCORE, over=RUN_LEFT_OUT),
+            Column("Largest", "runs.largest", SCORE, over=RUN_LEFT_OUT),
+            Column("Ranks", "runs.ranks", COUNT, over=RUN_LEFT_OUT),
+            Column("Tau", "runs.tau", TAU, over=RUN_LEFT_OUT),
+        ],
+        rows,
+        caption="Changes in scores and ranks of the runs when their team, or the run itself, is "
+        "left out. Tau is the lowest Kendall’s tau-b between the rankings of all runs with and "
+        "without the judgments.",
+    )
+
+
+def _primes_table(primes: pl.DataFrame) -> Table:
+    return Table(
+        "primes",
+        [
+            Column("Measure", "measure", MEASURE, is_head=True),
+            Column("Prime", "prime", MEASURE),
+            Column("Kendall’s tau", "tau", TAU),
+        ],
+        primes,
+        caption="The prime measure removes unjudged items before it scores a ranking. Tau compares "
+        "the two rankings of the runs.",
+    )
+
+
+def _teams_table(parties: pl.DataFrame) -> Table:
+    return Table(
+        "teams",
+        [
+            Column("Team", "party", is_head=True),
+            Column("Items", "items", COUNT),
+            Column("Relevant", "relevant", COUNT),
+            Column("Kendall’s tau", "tau", TAU),
+        ],
+        parties,
+        caption="The judged items that only the runs of this team contributed, and Kendall’s tau "
+        "between the rankings of all runs with and without them.",
+    )
 
 
 def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure: Measure) -> Table:
     """Return the runs with all judgments, and without those of their team (0) or their own (1)."""
+    return Table(
+        "runs",
+        [
+            Column("Team", "0.team"),
+            Column("Run", "0.tag", is_head=True),
+            Column("Score", "0.value", SCORE, over="All judgments"),
+            Column("Rank", "0.rank", COUNT, over="All judgments"),
+            Column("Unjudged", "0.unjudged", TENTHS, over="All judgments"),
+            Column("Score", "0.value_without", SCORE, over=TEAM_LEFT_OUT),
+            Column("Change", "0.change", SIGNED, over=TEAM_LEFT_OUT),
+            Column("Ranks", "0.rank_change", RANKS, over=TEAM_LEFT_OUT),
+            Column("Unjudged", "0.unjudged_without", TENTHS, over=TEAM_LEFT_OUT),
+            Column("Items", "1.items", COUNT, over=RUN_LEFT_OUT),
+            Column("Change", "1.change", SIGNED, over=RUN_LEFT_OUT),
+            Column("Ranks", "1.rank_change", RANKS, over=RUN_LEFT_OUT),
+            Column("Unjudged", "1.unjudged_without", TENTHS, over=RUN_LEFT_OUT),
+        ],
+        list(zip(teams, own, strict=True)),
+        caption="With all judgments, and without the items that only the team, or only the run, "
+        "contributed. Ranks are among all runs, scored in the same way. “Ranks” is the change in "
+        "rank; + means further down. “Unjudged” is the % of unjudged items among the first ten.",
+        chart=_left_out_chart(teams, measure),
+    )
+
+
+def _left_out_chart(teams: list[dict[str, Any]], measure: Measure) -> Chart:
     runs = [
         {
             "name": f"{row['tag']}, {row['team']}",
@@ -127,26 +201,31 @@ def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure:
         }
         for row in teams
     ]
-    return _table(
-        "runs",
-        list(zip(teams, own, strict=True)),
-        chart=Chart(
-            "left-out",
-            {"measure": measure.heading, "runs": runs},
-            f"{measure.heading} of each run with all judgments and without those of its team. The "
-            "table below lists the values.",
-            css="chart-middle" if len(runs) <= FEW_BARS else "",
-            caption=f"{measure.heading} of each run with all judgments, and without the items that "
-            "only its team contributed.",
-        ),
+    return Chart(
+        "left-out",
+        {"measure": measure.heading, "runs": runs},
+        f"{measure.heading} of each run with all judgments and without those of its team. The "
+        "table below lists the values.",
+        css="chart-middle" if len(runs) <= FEW_BARS else "",
+        caption=f"{measure.heading} of each run with all judgments, and without the items that "
+        "only its team contributed.",
     )
 
 
 def _depths_table(depths: list[dict[str, Any]], measure: Measure) -> Table:
     taus = [{"depth": row["depth"], "tau": row["tau"]} for row in depths]
-    return _table(
+    return Table(
         "depths",
+        [
+            Column("Depth", "depth", COUNT, is_head=True),
+            Column("Items", "items", COUNT),
+            Column("Relevant", "relevant", COUNT),
+            Column("Kendall’s tau", "tau", TAU),
+            Column("Largest change", "change", SCORE),
+        ],
         depths,
+        caption="The judged items of the runs down to this depth, including those that no run "
+        "contributed. A run that was pooled to a smaller depth keeps that depth.",
         chart=Chart(
             "pool-depths",
             {"measure": measure.heading, "depths": taus},
@@ -277,10 +356,20 @@ def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
 def _effect_table(effect: VersionEffect, before: QrelSet, after: QrelSet) -> Table:
     task, query = after.task, {"measure": effect.measure.label, "qrels": after.name}
     page = to("evaluation:run-scores", task.lab.slug, task.slug, of="key", query=urlencode(query))
-    return _table(
+    heading = effect.measure.heading
+    return Table(
         "ranks",
+        [
+            Column("Run", "tag", is_head=True, link=page),
+            Column("Team", "team"),
+            Column(before.name, "before", SCORE),
+            Column(after.name, "after", SCORE),
+            Column("Change", "change", SIGNED),
+            Column("Rank before", "rank_before", COUNT),
+            Column("Rank after", "rank_after", COUNT),
+            Column("Places gained", "rise", RANKS),
+        ],
         effect.rows,
-        reads={"page": page},
-        facts={"before": before.name, "after": after.name, "measure": effect.measure.heading},
+        caption=f"{heading} by {before.name} and {after.name}. Equal scores have the same rank.",
         file=f"{task.lab.slug}-{task.slug}-{before.name}-{after.name}-{file_words(effect.measure)}",
     )

@@ -1,6 +1,6 @@
 """The page of a round, whose parts its kind names, and the list of disagreements."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -12,8 +12,19 @@ from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
 from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.web.cells import COUNT, SCORE, TAU, chip, label, run_name
-from arqlab.web.declared import tables_beside
+from arqlab.web.cells import (
+    COUNT,
+    HUNDREDTHS,
+    ID,
+    LABEL,
+    PROSE,
+    SCORE,
+    TAU,
+    TENTHS,
+    chip,
+    label,
+    run_name,
+)
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, to
@@ -30,6 +41,7 @@ from assessment.rounds.selectors.rounds import (
     shows_labels,
 )
 from assessment.rounds.selectors.second import (
+    OwnConsistency,
     assessor_names,
     assessor_times,
     only_judged_pairs,
@@ -59,7 +71,6 @@ from evaluation.services.effects import (
 )
 
 pages = Pages(TASK, organized_task_or_404, section="rounds")
-_table = tables_beside(__file__)
 Part = dict[str, Any]
 
 
@@ -121,12 +132,40 @@ def _again(request: HttpRequest, seen: SeenRound) -> Part:
         "confusion": confusion_table(
             confusion, scale, first="first judgment", second="second judgment"
         ),
-        "times": _table("times", assessor_times(pairs)),
-        "consistency": _table(
-            "consistency", own_consistency(own, scale, relevant_from=relevant_from)
-        ),
+        "times": _times_table(pairs),
+        "consistency": _consistency_table(own_consistency(own, scale, relevant_from=relevant_from)),
         **(_effect(round_, pairs) if request.GET.get("effect") == "yes" else {}),
     }
+
+
+def _times_table(pairs: pl.DataFrame) -> Table:
+    return Table(
+        "times",
+        [
+            Column("Assessor", "name", is_head=True),
+            Column("First labels", "first", COUNT),
+            Column("Seconds", "first_seconds", TENTHS),
+            Column("Second labels", "second", COUNT),
+            Column("Seconds", "second_seconds", TENTHS),
+        ],
+        assessor_times(pairs),
+        caption="Median seconds per label of the items above.",
+    )
+
+
+def _consistency_table(rows: Sequence[OwnConsistency]) -> Table:
+    return Table(
+        "consistency",
+        [
+            Column("Assessor", "name", is_head=True),
+            Column("Labels", "labels", COUNT),
+            Column("Equal", "same", COUNT),
+            Column("Cohen’s kappa", "graded", HUNDREDTHS),
+            Column("Binary", "binary", HUNDREDTHS),
+        ],
+        rows,
+        caption="First and second labels of the same assessor for the same item.",
+    )
 
 
 def _groups_table(round_: Round, pairs: pl.DataFrame) -> Table | None:
@@ -140,16 +179,34 @@ def _groups_table(round_: Round, pairs: pl.DataFrame) -> Table | None:
 
 def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
     effect = second_effect(round_, pairs)
-    measures = _table(
+    again = counted(effect.again, "topic")
+    measures = Table(
         "effect-measures",
+        [
+            Column("Measure", "measure.heading", is_head=True),
+            Column("Runs", "all_topics.runs", COUNT),
+            Column(f"Tau, all {effect.topics:,} topics", "all_topics.tau", TAU),
+            Column("Swaps", lambda row: len(row.all_topics.swaps), COUNT),
+            Column(f"Tau, {again} judged again", "judged_again.tau", TAU),
+            Column("Swaps", lambda row: len(row.judged_again.swaps), COUNT),
+        ],
         effect.measures,
-        reads={
-            "swaps": lambda row: len(row.all_topics.swaps),
-            "swaps_again": lambda row: len(row.judged_again.swaps),
-        },
-        facts={"topics": effect.topics, "again": counted(effect.again, "topic")},
+        caption="Kendall’s tau-b between the two rankings, and the pairs of runs whose order is "
+        "reversed.",
     )
-    scores = _table("effect-scores", effect.rows, has_tools=True)
+    scores = Table(
+        "effect-scores",
+        [
+            Column("Run", "run", is_head=True),
+            Column("Measure", "heading"),
+            Column("Official", "first", SCORE),
+            Column("Second", "second", SCORE),
+            Column("Official, judged again", "first_again", SCORE),
+            Column("Second, judged again", "second_again", SCORE),
+        ],
+        effect.rows,
+        has_tools=True,
+    )
     return {"effect": effect, "effect_measures": measures, "effect_scores": scores}
 
 
@@ -162,7 +219,20 @@ def _answers(request: HttpRequest, seen: SeenRound) -> Part:
 def _questions_table(results: RoundAnswers) -> Table:
     labels = [label.word for label, _ in results.questions[0].labels]
     answers = [Column(word, f"labels.{place}.1", COUNT) for place, word in enumerate(labels)]
-    return _table("questions", results.questions, answers, facts={"first": labels[0]})
+    return Table(
+        "questions",
+        [
+            Column("Measure", "share.question.key", is_head=True),
+            Column("Question", "share.question.text", PROSE, note="share.question.help"),
+            *answers,
+            Column("Share", "share.share", TAU),
+            Column(f"% not relevant, {labels[0]}", "counted", TENTHS),
+            Column("% not relevant, all", "every", TENTHS),
+        ],
+        results.questions,
+        caption="Items by answer, the share of the first answer, and the % of items that are "
+        "officially not relevant: of those with the first answer, and of all.",
+    )
 
 
 def _runs_table(round_: Round, results: RoundAnswers) -> Table:
@@ -179,15 +249,27 @@ def _runs_table(round_: Round, results: RoundAnswers) -> Table:
             Column("", f"shares.{place}.answered", name=f"{question.key} answers"),
         )
     ]
-    topics = Column("Topics" if scored else "", "means.topics", COUNT, name="topics")
-    items = Column("Items", "items", COUNT, name="items")
-    known = f"{' and '.join(MEASURES)} are scores by the current qrels. " if scored else ""
-    return _table(
+    scores = f"{' and '.join(MEASURES)} are scores by the current qrels. " if scored else ""
+    return Table(
         "runs",
+        [
+            Column("", "run.task.slug", name="task"),
+            Column("Team", "run.team.name", name="team"),
+            Column("Run", _run_link, is_head=True, name=None),
+            Column("", "run.tag", name="run"),
+            Column("", "run.is_baseline", name="baseline"),
+            Column("", "run.standing.key", name="standing"),
+            Column("", "run.is_manual", name="manual"),
+            Column("", "run.answer_kind", name="kind"),
+            Column("Type", _types, name=None),
+            Column("Topics" if scored else "", "means.topics", COUNT, name="topics"),
+            *means,
+            Column("Items", "items", COUNT, name="items"),
+            *shares,
+        ],
         results.runs,
-        [topics, *means, items, *shares],
-        reads={"link": _run_link, "types": _types},
-        facts={"scores": known},
+        caption=f"{scores}The measure of a question is the share of the run's items with its "
+        "first answer.",
         file=f"{lab}-{round_.task.slug}-{round_.key}",
     )
 
@@ -224,13 +306,12 @@ def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """
     round_, parts = seen.round, [PARTS[name] for name in seen.round.rules.parts]
     progress = round_progress(round_) if seen.organizes else []
-    words = {"verb": round_.rules.verb.capitalize()}
     items, done = (sum(getattr(row, name) for row in progress) for name in ("items", "done"))
     context: dict[str, Any] = {
         **seen._asdict(),
         "task": round_.task,
         "lab": round_.task.lab,
-        "progress": _table("progress", progress, reads={"chip": _progress_chip}, facts=words),
+        "progress": _progress_table(round_, progress),
         "items": items,
         "done": done,
         "is_complete": items == done and seen.organizes and not round_.token,
@@ -242,6 +323,19 @@ def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
         context |= part(request, seen)
     file = context.pop("table", None)
     return answer(request, "evaluation/round_detail.html", context, file=file)
+
+
+def _progress_table(round_: Round, progress: Sequence[PersonProgress]) -> Table:
+    return Table(
+        "progress",
+        [
+            Column("Assessor", "person.name", is_head=True),
+            Column("State", _progress_chip),
+            Column(round_.rules.verb.capitalize(), "done", COUNT),
+            Column("Items", "items", COUNT),
+        ],
+        progress,
+    )
 
 
 def _progress_chip(row: PersonProgress) -> str:
@@ -262,13 +356,30 @@ def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
         "most": MOST_CHANGES,
         "measure": main_measure(task),
     }
-    of = "ticket.judgment.instance.pk"
-    page = to("assessment:adjudication-detail", task.lab.slug, task.slug, of=of)
     tables = (
         _disagreements_table(request, task, rows, by_effect=by_effect),
-        _table("proposals", open_proposals(task), reads={"page": page}),
+        _proposals_table(task),
     )
     return answer(request, "evaluation/adjudication_list.html", context, *tables)
+
+
+def _proposals_table(task: Task) -> Table:
+    of = "ticket.judgment.instance.pk"
+    page = to("assessment:adjudication-detail", task.lab.slug, task.slug, of=of)
+    topic = "ticket.judgment.instance.item.topic.query_id"
+    return Table(
+        "proposals",
+        [
+            Column("Topic", topic, ID, css="nowrap"),
+            Column("Item", "ticket.judgment.instance.doc_id", ID, is_head=True, link=page),
+            Column("Official", "official", LABEL),
+            Column("Proposed", "label", LABEL),
+            Column("Opinion", "ticket.opinion", PROSE),
+        ],
+        open_proposals(task),
+        caption="Labels that experts propose for reported items. A proposed label counts only if "
+        "you decide so.",
+    )
 
 
 def _disagreements_table(
@@ -284,18 +395,23 @@ def _disagreements_table(
             " ", "{}", ((label(scale.of(second)),) for second in row["seconds"])
         )
 
+    page = to("assessment:adjudication-detail", *address, of="instance")
     effect = Column("Effect", "effect", SCORE, by="effect", name="effect")
-    return _table(
+    return Table(
         "disagreements",
+        [
+            Column("Topic", "topic", ID, by="topic", name="topic", css="nowrap"),
+            Column("Item", "doc_id", ID, is_head=True, name="doc_id", link=page),
+            Column("Official", label_of("first"), LABEL, name="first"),
+            Column("Second", seconds, name=None),
+            Column("", lambda row: " ".join(map(str, row["seconds"])), name="seconds"),
+            Column("Difference", "spread", COUNT, order="size", by="spread", name="spread"),
+            *([effect] if by_effect else []),
+            Column("State", "state", name=None),
+            Column("Decision", label_of("decision"), LABEL, name="decision"),
+            Column("", "state", name="state"),
+        ],
         rows,
-        [effect] if by_effect else [],
-        reads={
-            "page": to("assessment:adjudication-detail", *address, of="instance"),
-            "first_label": label_of("first"),
-            "decided_label": label_of("decision"),
-            "second_labels": seconds,
-            "second_values": lambda row: " ".join(map(str, row["seconds"])),
-        },
         asked=request.GET,
         order="-size",
         searched=("topic", "doc_id"),

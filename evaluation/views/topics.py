@@ -17,8 +17,7 @@ from arqlab.core.models import Task
 from arqlab.core.oddities import task_url
 from arqlab.core.permissions import task_or_404
 from arqlab.core.selectors import TOPIC_FILTERS
-from arqlab.web.cells import COUNT, SCORE
-from arqlab.web.declared import tables_beside
+from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import LONGEST, Chart, Column, Table, answer, run_columns, to
 from assessment.models import QrelSet
@@ -31,7 +30,14 @@ from evaluation.permissions import (
     run_of_task_or_404,
     score_access_of,
 )
-from evaluation.selectors.boards import RunValue, TopicScoreRow, spread_of, topic_rows, topic_values
+from evaluation.selectors.boards import (
+    RunValue,
+    Spread,
+    TopicScoreRow,
+    spread_of,
+    topic_rows,
+    topic_values,
+)
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.selectors.records import board_topics, with_recorded_answers
 from evaluation.services.rankings import relevant_found, relevant_items
@@ -48,7 +54,6 @@ from evaluation.views.tables import (
 from submissions.models import Run
 
 pages = Pages(TASK, task_or_404, section="runs")
-_table = tables_beside(__file__)
 
 
 class TieBounds(NamedTuple):
@@ -125,8 +130,23 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     }
     tables = [_topics_table(run, visible, measure, rows, query, opens=sight.may_open(line.run))]
     if bounds:
-        tables.append(_table("tie-bounds", bounds.means))
+        tables.append(_bounds_table(bounds))
     return answer(request, "evaluation/run_scores.html", context, *tables)
+
+
+def _bounds_table(bounds: TieBounds) -> Table:
+    return Table(
+        "tie-bounds",
+        [
+            Column("Measure", "0", is_head=True),
+            Column("Worst case", "1", SCORE),
+            Column("Reported", "2", SCORE),
+            Column("Best case", "3", SCORE),
+        ],
+        bounds.means,
+        caption="The means if tied items were in the worst and in the best order by label. "
+        "Reported scores order ties by id, as trec_eval 9.0.4 does.",
+    )
 
 
 def _topics_table(
@@ -139,26 +159,37 @@ def _topics_table(
     opens: bool,
 ) -> Table:
     address = [run.task.lab.slug, run.task.slug]
+    page = to("evaluation:topic-scores", *address, of="query_id", query=query)
     ranking = to("evaluation:run-ranking", *address, run.pk, of="query_id", query=query)
     infos = [n for n in TOPIC_FILTERS if any(row.topic and row.topic.facts.get(n) for row in rows)]
     means = []
     for part in ("own", "median", "best"):
         known = [value for row in rows if (value := getattr(row, part)) is not None]
         means.append(fmean(known) if known else None)
-    return _table(
+    return Table(
         "topics",
+        [
+            Column("Topic", "query_id", ID, is_head=True, link=page, css="nowrap"),
+            Column("Title", "topic.title_html", SAFE, name=None, css="topic-title"),
+            *(Column(heading(name), f"topic.facts.{name}", css="info-column") for name in infos),
+            Column(
+                measure.heading, "own", SCORE, link=ranking if opens else None, best=_has_the_best
+            ),
+            Column("Median", "median", SCORE),
+            Column("Best", "best", SCORE),
+            Column("± median", "gain", SIGNED, title="Difference from the median"),
+            Column("Judged", "judgments.judged", COUNT),
+            Column("Relevant", "judgments.relevant", COUNT),
+        ],
         rows,
-        [Column(heading(name), f"topic.facts.{name}", css="info-column") for name in infos],
-        reads={
-            "page": to("evaluation:topic-scores", *address, of="query_id", query=query),
-            "ranking": ranking if opens else lambda row: "",
-            "is_best": lambda row: row.own is not None and row.own == row.best and row.best > 0,
-        },
-        facts={"measure": measure.heading},
         foot=[["Mean", "", *("" for _ in infos), *means, "", "", ""]],
         css="topic-table",
         file=board_file_name(visible.board, visible.board.qrels, run.pk, measure),
     )
+
+
+def _has_the_best(row: TopicScoreRow) -> bool:
+    return row.own is not None and row.own == row.best and row.best > 0
 
 
 FEW_FINDERS = 10
@@ -196,8 +227,24 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
     }
     tables = [_values_table(visible, query_id, measure, values, page)]
     if spread:
-        tables.append(_table("spread", [spread], facts={"measure": measure.heading}))
+        tables.append(_spread_table(spread, measure))
     return answer(request, "evaluation/topic_scores.html", context, *tables)
+
+
+def _spread_table(spread: Spread, measure: Measure) -> Table:
+    return Table(
+        "spread",
+        [
+            Column("Runs", "runs", COUNT),
+            Column("Best", "best", SCORE),
+            Column("Median", "median", SCORE),
+            Column("Mean", "mean", SCORE),
+            Column("Worst", "worst", SCORE),
+            Column("Standard deviation", "deviation", SCORE),
+        ],
+        [spread],
+        caption=f"Spread of {measure.heading} over the runs that compete.",
+    )
 
 
 def _values_table(
