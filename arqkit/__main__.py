@@ -213,12 +213,14 @@ def _check(options: Namespace) -> int:
     for path in options.runs:
         with path.open("rb") as file:
             results = check_files(file, pack, name=path.name, items=options.items)
-        found = {name: report_of(result) for name, result in results.items()}
-        reports |= found
-        said = [line for name, report in found.items() for line in report_text(name, report)]
+        file_reports = {name: report_of(result) for name, result in results.items()}
+        reports |= file_reports
+        report_lines = [
+            line for name, report in file_reports.items() for line in report_text(name, report)
+        ]
         if options.repair:
-            said += ["", _repair(path, pack, list(results.values()), out=options.repair)]
-        _print(*(() if options.json else said))
+            report_lines += ["", _repair(path, pack, list(results.values()), out=options.repair)]
+        _print(*(() if options.json else report_lines))
     if options.json:
         print_json(reports)
     else:
@@ -275,8 +277,8 @@ def _score(options: Namespace) -> int:
             sys.stderr.write(NOTHING_JUDGED.format(run=name, items=run.items, qrels=options.qrels))
         scores = scorer.score(index)
         if options.topics:
-            for (topic,), own in scores.group_by("topic", maintain_order=True):
-                rows.append([name, str(topic), *map(_figure, own["value"])])
+            for (topic,), topic_scores in scores.group_by("topic", maintain_order=True):
+                rows.append([name, str(topic), *map(_figure, topic_scores["value"])])
         total = means(scores)
         all_topics = ["all"] if options.topics else []
         rows.append(

@@ -36,8 +36,8 @@ NOT_ENCRYPTED = "{} would send your token as plain text. Use https://."
 def _refused(answer: httpx.Response) -> ServerRefusedError:
     """Return the error of an answer, which has one shape in the whole API."""
     try:
-        said = answer.json()
-        lines, code = [said["message"], *map(_problem, said["errors"])], said["code"]
+        body = answer.json()
+        lines, code = [body["message"], *map(_problem, body["errors"])], body["code"]
     except (ValueError, LookupError, TypeError):
         to = answer.headers.get("Location")
         place = f" It sends to {to}." if to else ""
@@ -151,10 +151,10 @@ class LabServer:
         upload, such as team, is_primary, description or check_only. The server checks the runs
         after its answer: `report` waits for that.
         """
-        given = {key: value for key, value in details.items() if value is not None}
+        fields = {key: value for key, value in details.items() if value is not None}
         data = {
             key: str(value).lower() if value in (True, False) else value
-            for key, value in given.items()
+            for key, value in fields.items()
         }
         address = f"{_task(task)}runs/"
         answer = self._ask("POST", address, data=data, files={"file": (name, file)})

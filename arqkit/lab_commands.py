@@ -143,16 +143,16 @@ def _known_login() -> Login:
 
     A token of the file is for the server of the file only.
     """
-    kept, path = Login("", ""), login_file()
+    stored, path = Login("", ""), login_file()
     if path.exists():
         try:
-            kept = Login(**json.loads(path.read_text(encoding="utf-8")))
+            stored = Login(**json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, TypeError) as error:
             raise MisuseError(
                 f"{path} cannot be read ({error}). Run arqkit login again."
             ) from error
     url, token = (os.environ.get(name, "") for name in NAMES)
-    login = Login(url or kept.url, token or (kept.token if url in ("", kept.url) else ""))
+    login = Login(url or stored.url, token or (stored.token if url in ("", stored.url) else ""))
     if not login.url:
         raise MisuseError(NOT_LOGGED_IN)
     return login
@@ -226,9 +226,9 @@ def _shown(
     if options.json:
         print_json(frame.to_dicts())
         return VALID
-    wanted = [name for name in columns or frame.columns if name in frame.columns]
-    rows = [[_cell(value) for value in row] for row in frame.select(wanted).iter_rows()]
-    sys.stdout.write("".join(f"{line}\n" for line in aligned([wanted, *rows])))
+    names = [name for name in columns or frame.columns if name in frame.columns]
+    rows = [[_cell(value) for value in row] for row in frame.select(names).iter_rows()]
+    sys.stdout.write("".join(f"{line}\n" for line in aligned([names, *rows])))
     return VALID
 
 
@@ -304,7 +304,7 @@ def _submit(options: Namespace) -> int:
         **{f"is_{flag}": getattr(options, flag) for flag in FLAGS_OF_A_RUN},
     }
     console, is_quiet = _console(), not sys.stderr.isatty()
-    found, is_valid = [], True
+    submitted, is_valid = [], True
     with logged_in() as lab:
         for path in options.runs:
             with progress.open(
@@ -316,12 +316,12 @@ def _submit(options: Namespace) -> int:
                     report = lab.report(options.task, key)
                 run = lab.run(options.task, key)
                 is_valid &= report["valid"]
-                found.append({**run, "report": report})
+                submitted.append({**run, "report": report})
                 if not options.json:
                     lines = report_text(f"{run['file']} (run {key})", report)
                     sys.stdout.write("".join(f"{line}\n" for line in [*lines, ""]))
     if options.json:
-        print_json(found)
+        print_json(submitted)
     return VALID if is_valid else INVALID
 
 

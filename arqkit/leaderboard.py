@@ -225,8 +225,8 @@ def part_of_board(board: Board, measures: Collection[Measure], runs: Collection[
             opens_group = has_groups and row.run.group != before
             rows.append(BoardRow(row.run, cells, opens_group=opens_group))
             before = row.run.group
-    kept = tuple(measure for measure in board.measures if measure in measures)
-    return replace(board, measures=kept, rows=tuple(rows))
+    columns = tuple(measure for measure in board.measures if measure in measures)
+    return replace(board, measures=columns, rows=tuple(rows))
 
 
 def sorted_board(board: Board, column: str) -> Board:

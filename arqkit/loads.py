@@ -147,14 +147,14 @@ class LoadChanges:
 
 
 def problem_groups(
-    problems: Iterable[Problem], known: Iterable[dict[str, Any]] = ()
+    problems: Iterable[Problem], earlier: Iterable[dict[str, Any]] = ()
 ) -> list[dict[str, Any]]:
     """Return problems by file and cause, ready for JSON: their count and the first examples.
 
-    `known` are the groups of earlier problems of the same report. After `MOST_CAUSES`, problems
+    `earlier` are the groups of earlier problems of the same report. After `MOST_CAUSES`, problems
     with another cause are in no group.
     """
-    groups = {(group["path"], group["expected"]): group for group in known}
+    groups = {(group["path"], group["expected"]): group for group in earlier}
     for problem in problems:
         cause = (problem.path, problem.expected)
         if cause not in groups and len(groups) < MOST_CAUSES:

@@ -181,10 +181,10 @@ def info_changes(
             elif value is not None and value != was:
                 changes.append(InfoChange(topic, name, was, value))
     if rows and not any(name in row.values for row in rows.values() for name in names):
-        known = ", ".join(heading(name) for name in names)
+        headings = ", ".join(heading(name) for name in names)
         todo = "Name the columns in line 1 as in the downloaded file."
         problems.insert(
-            0, Problem(path, 1, "none of the editable columns", f"one of {known}", todo)
+            0, Problem(path, 1, "none of the editable columns", f"one of {headings}", todo)
         )
     return changes, problems
 
@@ -194,7 +194,7 @@ def heading(field: str) -> str:
     return _HEADINGS.get(field, field)
 
 
-def _unknown_topic(topic: str, line: int | None, known: Iterable[str], path: str) -> Problem:
-    near = get_close_matches(topic, list(known), n=1)
+def _unknown_topic(topic: str, line: int | None, topics: Iterable[str], path: str) -> Problem:
+    near = get_close_matches(topic, list(topics), n=1)
     todo = f"Did you mean {near[0]}?" if near else "Remove the line."
     return Problem(path, line, f"the topic {topic[:80]}", "a topic of this task", todo)

@@ -69,20 +69,22 @@ def draw_own(
     They judge these again themselves, which shows how consistent they are.
     """
     random = Random(seed)  # noqa: S311  # a sample, no secret
-    own = {person: [item for item in items if item.judges == {person}] for person in sorted(people)}
+    items_by_person = {
+        person: [item for item in items if item.judges == {person}] for person in sorted(people)
+    }
     return {
         person: random.sample(group, ceil(round(share * len(group), 9)))
-        for person, group in own.items()
+        for person, group in items_by_person.items()
     }
 
 
 def with_own(
-    plan: RejudgingPlan, own: Mapping[int, Sequence[SecondItem]], items: Sequence[SecondItem]
+    plan: RejudgingPlan, repeated: Mapping[int, Sequence[SecondItem]], items: Sequence[SecondItem]
 ) -> RejudgingPlan:
     """Return a plan with items that people judge twice among the others, ordered as `items`."""
     place = {item: at for at, item in enumerate(items)}
     mixed = {
-        person: tuple(sorted([*mine, *own.get(person, ())], key=place.__getitem__))
+        person: tuple(sorted([*mine, *repeated.get(person, ())], key=place.__getitem__))
         for person, mine in plan.items.items()
     }
     return RejudgingPlan(mixed, plan.unassigned)
@@ -94,12 +96,12 @@ def plan_second(
     *,
     by_topic: bool,
     seed: int,
-    wanted: Mapping[str, int] = MappingProxyType({}),
+    preferred: Mapping[str, int] = MappingProxyType({}),
 ) -> RejudgingPlan:
     """Return who judges items again: each topic as a whole (`by_topic`), or each item.
 
     The items of one assessor are spread over the others. A whole topic goes to the person named in
-    `wanted`, unless that person is not among `people` or has judged some of it.
+    `preferred`, unless that person is not among `people` or has judged some of it.
     """
     random = Random(seed)  # noqa: S311  # a sample, no secret
     groups = _grouped(items, lambda item: item.topic if by_topic else item.key)
@@ -113,17 +115,19 @@ def plan_second(
     units.sort(key=lambda unit: (-len(unit.items), -owned[unit.judges]))
     if by_topic:
         # Wanted people first, so that the other topics even out what everyone has.
-        units.sort(key=lambda unit: wanted.get(unit.items[0].topic) not in {*people} - unit.judges)
-    held = _held(units, sorted(people), random, wanted if by_topic else {})
+        units.sort(
+            key=lambda unit: preferred.get(unit.items[0].topic) not in {*people} - unit.judges
+        )
+    units_by_person = _held(units, sorted(people), random, preferred if by_topic else {})
     if not by_topic:
-        _even_out(held)
+        _even_out(units_by_person)
     place = {item: at for at, item in enumerate(items)}
     items_by_person = {
         person: tuple(sorted((item for unit in mine for item in unit.items), key=place.__getitem__))
-        for person, mine in held.items()
+        for person, mine in units_by_person.items()
     }
-    given = {item for mine in items_by_person.values() for item in mine}
-    return RejudgingPlan(items_by_person, tuple(item for item in items if item not in given))
+    assigned = {item for mine in items_by_person.values() for item in mine}
+    return RejudgingPlan(items_by_person, tuple(item for item in items if item not in assigned))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,55 +148,57 @@ def _grouped(
 
 
 def _held(
-    units: Sequence[_Unit], people: Sequence[int], random: Random, wanted: Mapping[str, int]
+    units: Sequence[_Unit], people: Sequence[int], random: Random, preferred: Mapping[str, int]
 ) -> dict[int, list[_Unit]]:
     """Return the units of each person.
 
     A unit goes to the person with the fewest items among those who may judge it. Ties go to the
     person with the fewest items of the same assessors.
     """
-    held: dict[int, list[_Unit]] = {person: [] for person in people}
+    units_by_person: dict[int, list[_Unit]] = {person: [] for person in people}
     loads, pairs = Counter[int](), Counter[tuple[Judges, int]]()
     for unit in units:
         free = [person for person in people if person not in unit.judges]
         random.shuffle(free)
         if not free:
             continue
-        taker = wanted.get(unit.items[0].topic)
+        taker = preferred.get(unit.items[0].topic)
         if taker not in free:
             taker = min(free, key=lambda person: (loads[person], pairs[unit.judges, person]))
-        held[taker].append(unit)
+        units_by_person[taker].append(unit)
         loads[taker] += len(unit.items)
         pairs[unit.judges, taker] += 1
-    return held
+    return units_by_person
 
 
-def _even_out(held: dict[int, list[_Unit]]) -> None:
+def _even_out(units_by_person: dict[int, list[_Unit]]) -> None:
     """Pass items from people with many to people with fewer, through others if need be.
 
     When no chain evens the loads any more, they are as even as they can be (Harvey et al.,
     Semi-matchings for bipartite graphs and load balancing, 2006).
     """
-    while chain := _chain(held):
+    while chain := _chain(units_by_person):
         for giver, taker in pairwise(chain):
-            unit = next(unit for unit in reversed(held[giver]) if taker not in unit.judges)
-            held[giver].remove(unit)
-            held[taker].append(unit)
+            unit = next(
+                unit for unit in reversed(units_by_person[giver]) if taker not in unit.judges
+            )
+            units_by_person[giver].remove(unit)
+            units_by_person[taker].append(unit)
 
 
-def _chain(held: Mapping[int, Sequence[_Unit]]) -> list[int]:
+def _chain(units_by_person: Mapping[int, Sequence[_Unit]]) -> list[int]:
     """Return people, each with a unit for the next, the last with two fewer; or an empty list."""
-    judges = {person: {unit.judges for unit in units} for person, units in held.items()}
-    for first in sorted(held, key=lambda person: -len(held[person])):
+    judges = {person: {unit.judges for unit in units} for person, units in units_by_person.items()}
+    for first in sorted(units_by_person, key=lambda person: -len(units_by_person[person])):
         came, waiting = {first: first}, deque([first])
         while waiting:
             giver = waiting.popleft()
-            if len(held[giver]) <= len(held[first]) - 2:
+            if len(units_by_person[giver]) <= len(units_by_person[first]) - 2:
                 way = [giver]
                 while came[way[-1]] != way[-1]:
                     way.append(came[way[-1]])
                 return way[::-1]
-            for taker in held.keys() - came.keys():
+            for taker in units_by_person.keys() - came.keys():
                 if any(taker not in unit_judges for unit_judges in judges[giver]):
                     came[taker] = giver
                     waiting.append(taker)

@@ -111,15 +111,15 @@ def top_stability(
     draws = int((~finished).sum()) + unscored
     random = np.random.default_rng(seed)
     counts = random.multinomial(draws, np.full(topics, 1 / topics), size=SAMPLES) + finished
-    chosen = _best(_means(scores, counts), top)
+    is_top = _best(_means(scores, counts), top)
     now = _best(_means(scores, np.ones((1, topics), dtype=np.int64)), top)
-    return TopStability(float((chosen == now).all(axis=1).mean()), chosen.mean(axis=0))
+    return TopStability(float((is_top == now).all(axis=1).mean()), is_top.mean(axis=0))
 
 
 def _means(scores: Reals, counts: NDArray[np.int64]) -> Reals:
-    known = ~np.isnan(scores)
-    totals = counts @ np.where(known, scores, 0).T
-    numbers = counts @ known.T.astype(np.int64)
+    has_score = ~np.isnan(scores)
+    totals = counts @ np.where(has_score, scores, 0).T
+    numbers = counts @ has_score.T.astype(np.int64)
     return np.divide(totals, numbers, out=np.zeros_like(totals), where=numbers > 0)
 
 
@@ -254,9 +254,9 @@ def topic_group(name: str, scores: Reals, *, ranked: int | None = None) -> Topic
 
     Without `ranked`, all runs are ranked.
     """
-    known = ~np.isnan(scores)
-    counts = known.sum(axis=1)
-    totals = np.where(known, scores, 0.0).sum(axis=1)
+    has_score = ~np.isnan(scores)
+    counts = has_score.sum(axis=1)
+    totals = np.where(has_score, scores, 0.0).sum(axis=1)
     means = np.divide(totals, counts, out=np.full(len(counts), np.nan), where=counts > 0)
     first = len(means) if ranked is None else ranked
     gap = mean_gap(means[:first][counts[:first] > 0])
@@ -276,12 +276,13 @@ def topic_groups(
     `scores` has a row for each run and a column for each topic. Topics without a value are in no
     group. Values that are not in `order` follow in alphabetical order.
     """
-    given = [values.get(topic, "") for topic in topics]
+    topic_values = [values.get(topic, "") for topic in topics]
     names = sorted(
-        {*given} - {""}, key=lambda name: (order.index(name) if name in order else len(order), name)
+        {*topic_values} - {""},
+        key=lambda name: (order.index(name) if name in order else len(order), name),
     )
     return [
-        topic_group(name, scores[:, [value == name for value in given]], ranked=ranked)
+        topic_group(name, scores[:, [value == name for value in topic_values]], ranked=ranked)
         for name in names
     ]
 
@@ -298,8 +299,8 @@ def group_pairs(groups: Sequence[TopicGroup]) -> list[GroupPair]:
     for first, second in combinations(groups, 2):
         effects = ranking_effects(_ranking(first), _ranking(second))
         effect = effects.get("")
-        found = (effect.runs, effect.tau, len(effect.swaps)) if effect else (0, None, 0)
-        pairs.append(GroupPair(first.name, second.name, *found))
+        figures = (effect.runs, effect.tau, len(effect.swaps)) if effect else (0, None, 0)
+        pairs.append(GroupPair(first.name, second.name, *figures))
     return pairs
 
 

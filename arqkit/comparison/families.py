@@ -273,10 +273,10 @@ def pair_family(scores: Reals, test: str) -> PairFamily:
     starts = range(0, max(1, math.comb(len(scores), 2)), PAIRS_OF_A_TEST)
     parts = (pair_differences(scores, slice(at, at + PAIRS_OF_A_TEST)) for at in starts)
     values = np.concatenate([_over_common_topics(part, PAIR_TESTS[test]) for part in parts])
-    known = ~np.isnan(values)
+    has_value = ~np.isnan(values)
     corrected = [np.full(len(values), np.nan) for _ in range(2)]
     for result, correct in zip(corrected, (holm, benjamini_hochberg), strict=True):
-        result[known] = correct(values[known])
+        result[has_value] = correct(values[has_value])
     return PairFamily(*(_square(p_values, len(scores)) for p_values in (values, *corrected)))
 
 
@@ -288,8 +288,8 @@ def p_values_against(scores: Reals, best: int, test: str) -> Reals:
     differences = with_ties(scores - scores[best])
     values = _over_common_topics(differences, PAIR_TESTS[test])
     values[best] = np.nan
-    known = ~np.isnan(values)
-    values[known] = holm(values[known])
+    has_value = ~np.isnan(values)
+    values[has_value] = holm(values[has_value])
     return values
 
 

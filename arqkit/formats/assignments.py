@@ -57,12 +57,12 @@ def resolve(
 
     `people` has the assessors by user name and by lower-case email address.
     """
-    known, seen = set(topics), dict[tuple[str, Person], int]()
+    topic_ids, first_lines = set(topics), dict[tuple[str, Person], int]()
     problems = FileProblems(path)
     a_topic = f"such as {topics[0]}" if topics else "which has no topics yet"
     for row in rows:
         person = people.get(row.assessor) or people.get(row.assessor.lower())
-        if row.query_id not in known:
+        if row.query_id not in topic_ids:
             actual = f"the topic {row.query_id[:80]!r}"
             todo = "Correct the topic, or remove the line."
             problems.add(row.line, actual, f"a topic of the task, {a_topic}", todo)
@@ -71,13 +71,13 @@ def resolve(
             expected = "the user name or email address of an assessor"
             todo = "Correct the name, or first make them an assessor on the People page."
             problems.add(row.line, actual, expected, todo)
-        elif (row.query_id, person) in seen:
-            first = seen[row.query_id, person]
+        elif (row.query_id, person) in first_lines:
+            first = first_lines[row.query_id, person]
             actual = f"{row.query_id} to {row.assessor} again (first on line {first})"
             problems.add(row.line, actual, "each assignment once", "Remove one of the two lines.")
-        elif row.query_id in known:
-            seen[row.query_id, person] = row.line
-    return list(seen), problems
+        elif row.query_id in topic_ids:
+            first_lines[row.query_id, person] = row.line
+    return list(first_lines), problems
 
 
 def share_out(sizes: Mapping[str, int], loads: Mapping[Person, int]) -> list[tuple[str, Person]]:

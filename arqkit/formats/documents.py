@@ -61,16 +61,16 @@ def read_documents(path: Path) -> Iterator[SourceDocument | Problem]:
 
     An id that was read before is a Problem. Nothing is raised.
     """
-    seen: set[str] = set()
+    document_ids: set[str] = set()
     try:
         for raw in _raws(path):
             document = raw if isinstance(raw, Problem) else _read(raw)
-            if isinstance(document, SourceDocument) and document.document_id in seen:
+            if isinstance(document, SourceDocument) and document.document_id in document_ids:
                 what = f"the document {document.document_id} again"
                 todo = "Keep one of them, and import the documents again."
                 document = Problem(document.source, document.line, what, "each document once", todo)
             elif isinstance(document, SourceDocument):
-                seen.add(document.document_id)
+                document_ids.add(document.document_id)
             yield document
     except FileRefusedError as refused:
         yield from refused.problems
@@ -79,7 +79,7 @@ def read_documents(path: Path) -> Iterator[SourceDocument | Problem]:
         todo = "Send the file again. The documents before the damage were read."
         yield Problem(path.name, None, f"a damaged file ({error})", EXPECTED, todo)
         return
-    if not seen:
+    if not document_ids:
         yield Problem(path.name, None, "no document", EXPECTED, "Check the path.")
 
 
@@ -133,8 +133,8 @@ def _read(raw: _Raw) -> SourceDocument | Problem:
     try:
         return _checked(_document(raw))
     except ValueError as fault:
-        found, expected = fault.args
-        return Problem(raw.source, raw.line, found, expected, _CORRECT)
+        actual, expected = fault.args
+        return Problem(raw.source, raw.line, actual, expected, _CORRECT)
 
 
 def _document(raw: _Raw) -> SourceDocument:
@@ -142,8 +142,8 @@ def _document(raw: _Raw) -> SourceDocument:
     try:
         text = raw.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        found = f"a byte that is not UTF-8 ({raw.data[error.start]:#04x})"
-        raise ValueError(found, "text in UTF-8") from error
+        actual = f"a byte that is not UTF-8 ({raw.data[error.start]:#04x})"
+        raise ValueError(actual, "text in UTF-8") from error
     if raw.document_id:
         return SourceDocument(raw.document_id, "", text, raw.ending in HTML_ENDINGS, raw.source)
     try:

@@ -35,8 +35,8 @@ def latex_text(text: str) -> str:
 
 
 def _sign(sign: str) -> str:
-    if known := _SIGNS.get(sign):
-        return known
+    if command := _SIGNS.get(sign):
+        return command
     if sign.isspace():
         return " "
     if sign.isascii():

@@ -188,8 +188,8 @@ class _Written(io.RawIOBase):
         return len(self._chunks[-1])
 
     def take(self) -> bytes:
-        taken, self._chunks = b"".join(self._chunks), []
-        return taken
+        data, self._chunks = b"".join(self._chunks), []
+        return data
 
 
 def zip_chunks(files: Iterable[tuple[str, bytes | Iterable[bytes]]]) -> Iterator[bytes]:

@@ -75,8 +75,8 @@ def is_of_turkle(text: str) -> bool:
 
 def unused_columns(text: str) -> list[str]:
     """Return the columns of Turkle's results that are neither read nor Turkle's or the batch's."""
-    known = _OWN.union(_COLUMNS.values())
-    return [name for name in _header(text) if name not in known] if is_of_turkle(text) else []
+    columns = _OWN.union(_COLUMNS.values())
+    return [name for name in _header(text) if name not in columns] if is_of_turkle(text) else []
 
 
 def _header(text: str) -> list[str]:
@@ -108,8 +108,8 @@ def turkle_rows(text: str, problems: FileProblems) -> Iterator[tuple[int, dict[s
             actual, todo = f"{len(cells)} columns", "Correct the line, or download the file again."
             problems.add(line, actual, f"{len(header)} columns, as in the headings", todo)
             continue
-        found = dict(zip(header, cells, strict=True))
-        row = {key: found.get(name, "") for key, name in _COLUMNS.items()}
+        values = dict(zip(header, cells, strict=True))
+        row = {key: values.get(name, "") for key, name in _COLUMNS.items()}
         yield line, row | {"judged_at": _iso(row["judged_at"])}
 
 

@@ -185,14 +185,14 @@ def _plain(element: etree._Element, name: str) -> Iterator[str]:
 
     Temml writes operator names with surplus children.
     """
-    kept = [
+    attributes = [
         f' {key}="{escape(str(element.attrib[key]))}"'
         for key in ("linethickness", "notation")
         if key in element.attrib
     ]
     children = _enough_children(element, _CHILDREN.get(name, 0))
     surplus = len(children) - _CHILDREN.get(name, len(children))
-    yield f"<{name}{''.join(kept)}>"
+    yield f"<{name}{''.join(attributes)}>"
     if surplus > 0:
         yield "<mrow>"
     for number, child in enumerate(children):

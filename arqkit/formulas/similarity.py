@@ -98,14 +98,14 @@ def similar_forms(index: pl.LazyFrame, layout: str, *, limit: int) -> pl.DataFra
     The similarity is Dice's coefficient, from 0 to 1.
     """
     pairs = Counter(map(_number, symbol_pairs(layout)))
-    wanted = pl.DataFrame(
+    query_pairs = pl.DataFrame(
         {"pair": list(pairs), "wanted": list(pairs.values())},
         schema={"pair": pl.UInt64, "wanted": pl.UInt32},
     )
     hits = (
-        index.filter(pl.col("pair").is_in(wanted["pair"].implode()))
+        index.filter(pl.col("pair").is_in(query_pairs["pair"].implode()))
         .collect()
-        .join(wanted, on="pair")
+        .join(query_pairs, on="pair")
     )
     shared = hits.group_by("form").agg(
         shared=pl.min_horizontal("count", "wanted").sum(), size=pl.col("size").first()

@@ -62,8 +62,8 @@ def visual_map(
     """
     rows = _with_forms(_in_order(instances))
     parts = _old_parts(rows, previous, relevance)
-    own = _own_ids(rows, parts, _highest(rows, previous, above))
-    rows = rows.join(own, on="form", how="left", maintain_order="left")
+    form_ids = _own_ids(rows, parts, _highest(rows, previous, above))
+    rows = rows.join(form_ids, on="form", how="left", maintain_order="left")
     rows = rows.with_columns(visual_id=pl.coalesce("given", "visual_id"))
     return VisualIdMap(
         rows.select("formula_id", "visual_id"),
@@ -103,9 +103,9 @@ def _with_forms(rows: pl.DataFrame) -> pl.DataFrame:
     if rows["layout"].null_count():
         bare = rows.select("place", "layout", bare=_bare(pl.col("latex")))
         orphans = bare.filter(pl.col("layout").is_null())
-        known = bare.drop_nulls("layout").join(orphans, on="bare", how="semi")
+        with_layout = bare.drop_nulls("layout").join(orphans, on="bare", how="semi")
         most = (
-            known.group_by("bare", "layout")
+            with_layout.group_by("bare", "layout")
             .len()
             .sort("bare", "len", "layout", descending=[False, True, False])
         )
@@ -132,14 +132,14 @@ def _old_parts(
     """
     if previous is None:
         previous = rows.clear().select("formula_id", visual_id="given")
-    given = rows.drop_nulls("given")
-    free = rows.join(given.select("form").unique(), on="form", how="anti").select(
+    with_ids = rows.drop_nulls("given")
+    free = rows.join(with_ids.select("form").unique(), on="form", how="anti").select(
         "formula_id", "form", "place"
     )
     old = previous.select(
         pl.col("formula_id").cast(pl.String), old=pl.col("visual_id").cast(pl.String)
     )
-    old = old.join(given.select(old="given").unique(), on="old", how="anti").unique(
+    old = old.join(with_ids.select(old="given").unique(), on="old", how="anti").unique(
         "formula_id", keep="any"
     )
     parts = free.join(old, on="formula_id")
@@ -165,22 +165,26 @@ def _best(parts: pl.DataFrame, group: str) -> pl.DataFrame:
 
 def _own_ids(rows: pl.DataFrame, parts: pl.DataFrame, highest: int) -> pl.DataFrame:
     """Return the id of each form for its instances without a given id: form, visual_id."""
-    given = rows.drop_nulls("given").group_by("form", "given").agg(pl.len(), pl.col("place").min())
-    named = _best(given.with_columns(label=pl.lit(0.0)), "form").select("form", visual_id="given")
-    kept = _best(_best(parts, "old"), "form").select("form", visual_id="old")
-    known = pl.concat([named, kept])
-    new = rows.select(pl.col("form").unique()).join(known, on="form", how="anti").sort("form")
+    form_counts = (
+        rows.drop_nulls("given").group_by("form", "given").agg(pl.len(), pl.col("place").min())
+    )
+    named = _best(form_counts.with_columns(label=pl.lit(0.0)), "form").select(
+        "form", visual_id="given"
+    )
+    inherited = _best(_best(parts, "old"), "form").select("form", visual_id="old")
+    form_ids = pl.concat([named, inherited])
+    new = rows.select(pl.col("form").unique()).join(form_ids, on="form", how="anti").sort("form")
     number = pl.int_range(highest + 1, highest + 1 + pl.len(), dtype=pl.Int64).cast(pl.String)
-    return pl.concat([known, new.with_columns(visual_id=number)])
+    return pl.concat([form_ids, new.with_columns(visual_id=number)])
 
 
 def _highest(rows: pl.DataFrame, previous: pl.DataFrame | None, above: int) -> int:
-    used = (
+    id_columns = (
         [rows["given"]]
         if previous is None
         else [rows["given"], previous["visual_id"].cast(pl.String)]
     )
-    numbers = [series.cast(pl.Int64, strict=False).max() for series in used]
+    numbers = [series.cast(pl.Int64, strict=False).max() for series in id_columns]
     return max([above, *(number for number in numbers if isinstance(number, int))])
 
 
@@ -221,10 +225,10 @@ def _changes(rows: pl.DataFrame, previous: pl.DataFrame | None) -> pl.DataFrame:
     )
     both = both.with_columns(apart=pl.col("new_visual_id").n_unique().over("old_visual_id") > 1)
     moved = both.filter(pl.col("old_visual_id") != pl.col("new_visual_id"))
-    known = moved["new_visual_id"].is_in(old["old_visual_id"].unique().implode())
-    kept = moved["old_visual_id"].is_in(rows["visual_id"].unique().implode())
+    is_old_id = moved["new_visual_id"].is_in(old["old_visual_id"].unique().implode())
+    is_still_used = moved["old_visual_id"].is_in(rows["visual_id"].unique().implode())
     change = (
-        pl.when((pl.lit(kept) | pl.col("apart")) & ~pl.lit(known))
+        pl.when((pl.lit(is_still_used) | pl.col("apart")) & ~pl.lit(is_old_id))
         .then(pl.lit("split"))
         .otherwise(pl.lit("merge"))
     )
@@ -235,8 +239,8 @@ def _changes(rows: pl.DataFrame, previous: pl.DataFrame | None) -> pl.DataFrame:
 
 def _opinion(rows: pl.DataFrame) -> pl.DataFrame:
     """List forms with several given ids and given ids with several forms, largest first."""
-    given = rows.drop_nulls("given").select("form", "given", "place", "formula_id", "latex")
-    parts = given.group_by("form", "given").agg(
+    with_ids = rows.drop_nulls("given").select("form", "given", "place", "formula_id", "latex")
+    parts = with_ids.group_by("form", "given").agg(
         pl.len(), pl.col("place", "formula_id", "latex").sort_by("place").first()
     )
     parts = parts.sort("len", "place", descending=[True, False])
@@ -271,8 +275,8 @@ def distinct_visual(
     the items are taken to be visual ids.
     """
     rows = _with_visual_items(index, mapping).sort("topic", "order")
-    kept = rows.unique(["topic", "item"], keep="first", maintain_order=True)
-    return with_order(kept, by=by)
+    first_rows = rows.unique(["topic", "item"], keep="first", maintain_order=True)
+    return with_order(first_rows, by=by)
 
 
 def as_formulas(judged: pl.DataFrame, mapping: pl.DataFrame) -> pl.DataFrame:
@@ -298,10 +302,10 @@ def highest_labels(rows: pl.DataFrame, scale: LabelScale) -> pl.DataFrame:
 def _with_visual_items(rows: pl.DataFrame, mapping: pl.DataFrame | None) -> pl.DataFrame:
     if mapping is None:
         return rows
-    known = (
+    visual_ids = (
         mapping.select(item=pl.col("formula_id"), visual=pl.col("visual_id"))
         .drop_nulls()
         .unique("item")
     )
-    joined = rows.join(known, on="item", how="left", maintain_order="left")
+    joined = rows.join(visual_ids, on="item", how="left", maintain_order="left")
     return joined.with_columns(item=pl.coalesce("visual", "item")).drop("visual")

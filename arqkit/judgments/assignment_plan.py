@@ -231,12 +231,12 @@ class PlanModel:
         reached = round(sum(factor * self.values[at] for at, factor in goal.items()))
         self._at_most(goal, reached + 0.5)
         is_best &= self._minimize({self.load_at: 1.0}, FAIRNESS_GAP)
-        chosen = {
+        assessors = {
             topic.name: assessor.name
             for (topic, assessor), value in zip(self.candidates, self.values, strict=False)
             if value > 0.5
         }
-        return Choice(chosen, is_best)
+        return Choice(assessors, is_best)
 
     def _minimize(self, goal: Row, gap: float) -> bool:
         """Find values with the smallest sum; return whether it is certain that none are better."""
@@ -297,11 +297,11 @@ class PlanModel:
         checked = {name for topic in topics if topic.second for name in topic.assessors}
         checking = {topic.second for topic in topics}
         for place, name in enumerate(self.people):
-            own: Row = {self.checked_at + place: 1.0}
+            topics_checked: Row = {self.checked_at + place: 1.0}
             for topic in topics:
                 if name in topic.assessors:
-                    own |= self._columns(topic=topic.name, factor=-1.0)
-            self._at_most(own, float(name in checked))
+                    topics_checked |= self._columns(topic=topic.name, factor=-1.0)
+            self._at_most(topics_checked, float(name in checked))
             others = self._columns(assessor=name, factor=-1.0)
             self._at_most(others | {self.checking_at + place: 1.0}, float(name in checking))
 
@@ -368,12 +368,12 @@ def plan_assignments(problem: PlanProblem) -> AssignmentPlan:
     of assessors who are checked and who check others.
     """
     first = _chosen_firsts(problem)
-    given = [
+    topics = [
         topic if topic.assessors else topic._replace(assessors=(first.assessors[topic.name],))
         for topic in problem.topics
         if topic.assessors or topic.name in first.assessors
     ]
-    begun = replace(problem, topics=given)
+    begun = replace(problem, topics=topics)
     second = PlanModel(
         begun, begun.seconds, begun.spare_hours, most=problem.missing_overlap, checks=True
     ).choose()
@@ -386,10 +386,10 @@ def _chosen_firsts(problem: PlanProblem) -> Choice:
     """Choose among all topics: with hours kept for the overlap, else without, else most of them."""
     topics, spare = problem.unassigned, problem.spare_hours
     part = problem.first_hours / ((problem.first_hours + problem.second_hours) or 1.0)
-    kept = {name: hours * part for name, hours in spare.items()}
+    reserved = {name: hours * part for name, hours in spare.items()}
     is_certain = True
     if {topic.name for topic in topics} == {topic.name for topic, _ in problem.firsts}:
-        for hours in (kept, spare) if part < 1 else (spare,):
+        for hours in (reserved, spare) if part < 1 else (spare,):
             model = PlanModel(problem, problem.firsts, hours, most=len(topics))
             model.require_all(topics)
             choice = model.choose()
@@ -442,6 +442,6 @@ def _unplanned(
         if topic.name in missing:
             offered = float("inf") if assessor.hours is None else assessor.hours
             short = max(0.0, hours[assessor.name] + assessor.hours_for(topic) - offered)
-            known = missing[topic.name]
-            missing[topic.name] = short if known is None else min(known, short)
+            least = missing[topic.name]
+            missing[topic.name] = short if least is None else min(least, short)
     return [Unplanned(topic, short) for topic, short in missing.items()]

@@ -96,8 +96,10 @@ class _Sums(NamedTuple):
 
 
 def _sums(samples: Iterable[JudgedSample]) -> _Sums:
-    known = [sample for sample in samples if sample.judged >= ENOUGH_JUDGED]
-    rows = ((1, judged, relevant, judged**2, relevant**2 / judged) for _, judged, relevant in known)
+    measured = [sample for sample in samples if sample.judged >= ENOUGH_JUDGED]
+    rows = (
+        (1, judged, relevant, judged**2, relevant**2 / judged) for _, judged, relevant in measured
+    )
     return _Sums(*map(sum, zip(*rows, strict=True)))
 
 

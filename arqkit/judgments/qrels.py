@@ -143,8 +143,8 @@ def judged_topics(
         (topic, label): count
         for topic, label, count in judged.group_by("topic", "label").len().iter_rows()
     }
-    known = judged.drop_nulls("label").select("topic", "item", "label")
-    highest = highest_labels(known, scale)
+    labelled = judged.drop_nulls("label").select("topic", "item", "label")
+    highest = highest_labels(labelled, scale)
     good = highest.filter(scale.is_judged() & (pl.col("label") >= relevant_from))
     relevant = dict(good.group_by("topic").len().iter_rows())
     totals = dict(judged.group_by("topic").len().iter_rows())
@@ -174,8 +174,8 @@ def make_qrels(
         qrels = highest_labels(rows.select("topic", "item", "label"), scale)
     else:
         qrels = rows.select("topic", "label", item="doc_id")
-    kept = qrels if complete else qrels.filter(scale.is_judged())
-    ordered = kept.sort(pl.col("topic").cast(topic_order(kept["topic"].unique())), "item")
+    listed = qrels if complete else qrels.filter(scale.is_judged())
+    ordered = listed.sort(pl.col("topic").cast(topic_order(listed["topic"].unique())), "item")
     return ordered.select("topic", "item", "label")
 
 

@@ -49,26 +49,31 @@ def answer_scale(words: Sequence[str], reports: Iterable[ScaleLabel]) -> LabelSc
     The answers have the lowest values that no report has, the last one the lowest; yes and no are
     1 and 0. Their keys are these values where they can be.
     """
-    known = tuple(reports)
-    taken, used = {report.value for report in known}, {report.key for report in known}
-    values = [value for value in range(len(words) + len(known)) if value not in taken]
+    report_labels = tuple(reports)
+    report_values, keys = (
+        {report.value for report in report_labels},
+        {report.key for report in report_labels},
+    )
+    values = [
+        value for value in range(len(words) + len(report_labels)) if value not in report_values
+    ]
     colours = (*_COLOURS[: len(words) - 1], "grey")
     labels = []
     for word, value, colour in zip(words, values[len(words) - 1 :: -1], colours, strict=True):
         key = next(
             candidate
             for candidate in (str(value), *_KEYS)
-            if len(candidate) == 1 and candidate not in used
+            if len(candidate) == 1 and candidate not in keys
         )
-        used.add(key)
+        keys.add(key)
         labels.append(ScaleLabel(value, key, key, word, colour))
-    return LabelScale((*labels, *known))
+    return LabelScale((*labels, *report_labels))
 
 
 def answer_shares(answers: pl.DataFrame, questions: Iterable[SpecialQuestion]) -> list[AnswerShare]:
     """Return the shares of some answers (question, label), by question."""
     return [
-        AnswerShare(question, given.len(), int((given == question.counted).sum()))
+        AnswerShare(question, labels.len(), int((labels == question.counted).sum()))
         for question in questions
-        for given in [answers.filter(pl.col("question") == question.key)["label"]]
+        for labels in [answers.filter(pl.col("question") == question.key)["label"]]
     ]

@@ -193,16 +193,18 @@ def repeated_judgments(judged: pl.DataFrame, *, by: str) -> pl.DataFrame:
     both the official judgments and those of copies that were served again, the rows compare an
     assessor with themselves.
     """
-    known = judged.drop_nulls(by)
+    identified = judged.drop_nulls(by)
     keys = ["assessor", "topic", by]
     split = (
-        known.drop_nulls("post")
+        identified.drop_nulls("post")
         .group_by(*keys, "post")
         .agg(several=pl.col("label").n_unique() > 1)
         .group_by(keys)
         .agg(same_post=pl.col("several").any())
     )
-    judgments = known.group_by(keys, maintain_order=True).agg(instances="instance", labels="label")
+    judgments = identified.group_by(keys, maintain_order=True).agg(
+        instances="instance", labels="label"
+    )
     several = judgments.filter(pl.col("labels").list.len() > 1)
     joined = several.join(split, on=keys, how="left", maintain_order="left")
     return joined.with_columns(pl.col("same_post").fill_null(value=False))

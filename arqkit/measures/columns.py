@@ -91,13 +91,13 @@ def _number_within(topic: Integers) -> Integers:
 
 def _dcg(ranking: JudgedRanking, cutoff: int, topics: int) -> Reals:
     """Sum label / log2(position + 1) down to the cutoff, in rank order as trec_eval does."""
-    kept = (ranking.label > 0) & (ranking.position <= cutoff)
-    gains = ranking.label[kept] / np.log2(ranking.position[kept] + 1)
-    return sums(ranking.topic[kept], gains, topics)
+    has_gain = (ranking.label > 0) & (ranking.position <= cutoff)
+    gains = ranking.label[has_gain] / np.log2(ranking.position[has_gain] + 1)
+    return sums(ranking.topic[has_gain], gains, topics)
 
 
-def _of_labels(ideal: JudgedRanking, chosen: NDArray[np.bool_], topics: int) -> Reals:
-    return sums(ideal.topic[chosen], chosen[chosen], topics)
+def _of_labels(ideal: JudgedRanking, is_counted: NDArray[np.bool_], topics: int) -> Reals:
+    return sums(ideal.topic[is_counted], is_counted[is_counted], topics)
 
 
 def _bpref(run: JudgedRanking, relevant: Reals, others: Reals, rel: int) -> Reals:

@@ -47,8 +47,8 @@ def step_of(*, topics: int, labels: int, means: int) -> float | None:
 
 def shown_means(measures: Sequence[Measure]) -> list[Measure]:
     """Return the measures that are shown: those that rate runs and whose range is known."""
-    known = (*FROM_0_TO_1, "AR")
-    return [measure for measure in measures if measure.is_rating and measure.kind in known]
+    kinds = (*FROM_0_TO_1, "AR")
+    return [measure for measure in measures if measure.is_rating and measure.kind in kinds]
 
 
 def shown_mean(value: float, measure: Measure, *, step: float, highest: int) -> float:
@@ -65,8 +65,8 @@ def has_enough_topics(items: pl.DataFrame, judged: pl.DataFrame) -> bool:
 
 def item_numbers(items: pl.DataFrame, judged: pl.DataFrame) -> Items:
     """Return the judged items of a run (topic, item), whatever their order."""
-    known = items.join(judged, on=["topic", "item"], how="semi")
-    numbers = known.select(pl.struct("topic", "item").hash(seed=7))
+    judged_items = items.join(judged, on=["topic", "item"], how="semi")
+    numbers = judged_items.select(pl.struct("topic", "item").hash(seed=7))
     return np.unique(numbers.to_series().to_numpy())
 
 

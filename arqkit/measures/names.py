@@ -92,11 +92,11 @@ def require_provider(name: str) -> Provider:
     ]
     provider = next((provider for provider in able if provider.is_available()), None)
     if provider is None:
-        asked = [
+        packages = [
             EXTRAS.get(provider.NAME) or provider.install_instructions() or provider.NAME  # type: ignore[no-untyped-call]
             for provider in able
         ]
-        missing = " or ".join(map(str, asked))
+        missing = " or ".join(map(str, packages))
         todo = f"Install a provider ({missing}) or use" if missing else "Use"
         raise MeasureRefusedError(f"No installed provider computes {name}. {todo} another measure.")
     try:
@@ -241,14 +241,14 @@ def parse_measure(text: str, *, relevant_from: int = 2) -> Measure:
     `relevant_from` is the lowest relevant label where the text has no `rel`.
     Raises MeasureRefusedError with a message that says what to write or install instead.
     """
-    if own := _OWN.get(text.strip()):
-        return own
+    if our_measure := _OWN.get(text.strip()):
+        return our_measure
     parsed = _read(text)
-    known = parsed.SUPPORTED_PARAMS
-    params = {key: value for key, value in parsed.params.items() if value != known[key].default}
+    supported = parsed.SUPPORTED_PARAMS
+    params = {key: value for key, value in parsed.params.items() if value != supported[key].default}
     # NumRet without `rel` uses all labels; the others would take ir_measures' own default.
-    rel_has_default = "rel" in known and (
-        known["rel"].default is not NOT_PROVIDED or parsed.NAME == "RBP"
+    rel_has_default = "rel" in supported and (
+        supported["rel"].default is not NOT_PROVIDED or parsed.NAME == "RBP"
     )
     if rel_has_default:
         params["rel"] = parsed.params.get("rel", relevant_from)
@@ -373,13 +373,13 @@ MEASURE_KINDS = tuple(kind for kind in _KINDS if kind not in TEXT_KINDS)
 
 def definition_of(measure: Measure) -> MeasureDefinition:
     """Return what a measure is, with what its cutoff, `rel` and `judged_only` mean."""
-    known = _KINDS.get(measure.kind)
-    if known is None:
+    definition = _KINDS.get(measure.kind)
+    if definition is None:
         return _ANOTHER
-    text = known.text
+    text = definition.text
     parts = [text if measure.cutoff is None else f"{text}, to rank {measure.cutoff}"]
     if measure.rel is not None:
         parts.append(f"Items are relevant from label {measure.rel}")
     if measure.judged_only:
         parts.append("Unjudged items are removed first")
-    return known._replace(text=f"{'. '.join(parts)}.")
+    return definition._replace(text=f"{'. '.join(parts)}.")

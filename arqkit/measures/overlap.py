@@ -63,11 +63,11 @@ class BestReference(Generic[Prepared]):
         always = {reference.text for reference in references if not reference.teams}
         for reference in references:
             teams.setdefault(reference.text, set()).update(reference.teams)
-        known = [
+        prepared_texts = [
             (self._prepare(text), set() if text in always else of_text)
             for text, of_text in teams.items()
         ]
-        return [(prepared, of_text) for prepared, of_text in known if len(prepared)]
+        return [(prepared, of_text) for prepared, of_text in prepared_texts if len(prepared)]
 
     def values(self, answers: Mapping[str, str], *, team: int) -> dict[str, float]:
         """Return the value of each topic for the answers of a team.
@@ -76,10 +76,12 @@ class BestReference(Generic[Prepared]):
         """
         values = {}
         for topic, text in answers.items():
-            others = [known for known, teams in self._known.get(topic, ()) if teams != {team}]
+            others = [
+                reference for reference, teams in self._known.get(topic, ()) if teams != {team}
+            ]
             if others and text.strip():
-                own = self._prepare(text)
-                values[topic] = max(self._similarity(own, other) for other in others)
+                answer = self._prepare(text)
+                values[topic] = max(self._similarity(answer, other) for other in others)
         return values
 
 

@@ -112,8 +112,10 @@ def depth_needed(index: pl.DataFrame, *, visual: Frame | None) -> pl.DataFrame:
     docs = rows.filter(pl.col("doc").is_first_distinct()).select("doc", "doc_id")
     rows = rows.join(_formulas(docs, visual), on="doc", how="left").sort("list", "order")
     rows = rows.with_columns(is_first=pl.col("formula").is_first_distinct().over("list"))
-    seen = pl.col("is_first").cum_sum().over("list").cast(pl.Int32)
-    return rows.with_columns(needs=seen + (~pl.col("is_first")).cast(pl.Int32)).select(columns)
+    formulas_above = pl.col("is_first").cum_sum().over("list").cast(pl.Int32)
+    return rows.with_columns(needs=formulas_above + (~pl.col("is_first")).cast(pl.Int32)).select(
+        columns
+    )
 
 
 def numbered(column: str) -> pl.Expr:
@@ -123,11 +125,11 @@ def numbered(column: str) -> pl.Expr:
 
 def _formulas(docs: pl.DataFrame, visual: Frame) -> pl.DataFrame:
     """Return the formula of each instance (doc, doc_id): doc, item, and its number as `formula`."""
-    wanted = docs.lazy().select(formula_id="doc_id")
-    known = (
-        visual.lazy().select("formula_id", "visual_id").join(wanted, on="formula_id", how="semi")
+    instances = docs.lazy().select(formula_id="doc_id")
+    mapped = (
+        visual.lazy().select("formula_id", "visual_id").join(instances, on="formula_id", how="semi")
     )
-    formulas = known.group_by("formula_id").agg(pl.col("visual_id").min()).collect()
+    formulas = mapped.group_by("formula_id").agg(pl.col("visual_id").min()).collect()
     items = docs.join(formulas, left_on="doc_id", right_on="formula_id", how="left")
     return items.select("doc", item=pl.coalesce("visual_id", "doc_id")).with_columns(
         formula=numbered("item")
@@ -222,8 +224,8 @@ def choose_instances(
     chooser = {"runs": _by_runs, "reciprocal-rank": _by_votes, "threads": _by_threads}[policy]
     ordered = chooser(candidates, seed)
     position = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("topic", "item")
-    chosen = ordered.with_columns(position=position).filter(pl.col("position") <= limit)
-    return chosen.select("topic", "item", "doc_id", "post", "position")
+    instances = ordered.with_columns(position=position).filter(pl.col("position") <= limit)
+    return instances.select("topic", "item", "doc_id", "post", "position")
 
 
 def _by_runs(candidates: pl.DataFrame, seed: int) -> pl.DataFrame:
@@ -250,9 +252,9 @@ def _votes(ranks: pl.Series) -> pl.Series:
     whole numbers avoid both.
     """
     lists = ranks.to_list()
-    known = {rank for ranking in lists for rank in ranking}
-    unit = math.lcm(*known)
-    weights = {rank: unit // rank for rank in known}
+    distinct = {rank for ranking in lists for rank in ranking}
+    unit = math.lcm(*distinct)
+    weights = {rank: unit // rank for rank in distinct}
     sums = [sum(weights[rank] for rank in ranking) for ranking in lists]
     places = {value: place for place, value in enumerate(sorted(set(sums)))}
     return pl.Series([places[value] for value in sums], dtype=pl.UInt32)
@@ -412,12 +414,14 @@ def instance_candidates(
         rows.join(pooled.select(key).unique(), on=key, how="semi").group_by(key).agg(ranks="order")
     )
     contributed = pooled.group_by("topic", "item", "doc_id").agg(runs=pl.col("run").n_unique())
-    known = (
+    candidates = (
         one_post_each(pooled).join(contributed, on=["topic", "item", "doc_id"]).join(ranks, on=key)
     )
     if threads is None:
-        return known.with_columns(thread=pl.lit(None, pl.String))
-    return known.join(threads.group_by("post").agg(pl.col("thread").min()), on="post", how="left")
+        return candidates.with_columns(thread=pl.lit(None, pl.String))
+    return candidates.join(
+        threads.group_by("post").agg(pl.col("thread").min()), on="post", how="left"
+    )
 
 
 def one_post_each(pooled: pl.DataFrame) -> pl.DataFrame:
@@ -433,8 +437,8 @@ def without_earlier(rows: pl.DataFrame, earlier: pl.DataFrame | None) -> pl.Data
     """Return the rows without the items and instances of the task's earlier pools."""
     if earlier is None:
         return rows
-    left = rows.join(earlier, on=["topic", "item"], how="anti")
-    return left.join(earlier, on=["topic", "doc_id"], how="anti")
+    new_items = rows.join(earlier, on=["topic", "item"], how="anti")
+    return new_items.join(earlier, on=["topic", "doc_id"], how="anti")
 
 
 def _single(items: pl.DataFrame) -> pl.DataFrame:

@@ -169,16 +169,16 @@ def _label_faults(number: int, row: object) -> Iterator[ScaleFault]:
 
 
 def _repeated(tables: Sequence[Mapping[str, object]], key: str) -> Iterator[ScaleFault]:
-    seen: set[object] = set()
+    earlier: set[object] = set()
     for number, table in enumerate(tables):
         value = table.get(key)
         if _FIELDS[key](value):
             continue
         folded = value.casefold() if isinstance(value, str) else value
-        if folded in seen:
+        if folded in earlier:
             todo = f"Give the label another {key}."
             yield ScaleFault(number, key, f"the {key} {value!r} again", f"each {key} once", todo)
-        seen.add(folded)
+        earlier.add(folded)
 
 
 def _value(value: object) -> str:
@@ -196,8 +196,8 @@ def _one_character(value: object) -> str:
 
 def _key(value: object) -> str:
     if isinstance(value, str) and value.upper() in PAGE_KEYS:
-        used = ", ".join(sorted(PAGE_KEYS))
-        return f"a key that the judging page does not use itself ({used})"
+        page_keys = ", ".join(sorted(PAGE_KEYS))
+        return f"a key that the judging page does not use itself ({page_keys})"
     return _one_character(value)
 
 

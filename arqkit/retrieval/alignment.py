@@ -86,6 +86,6 @@ def matched_nodes(query: Nodes, trees: Trees, candidate: int) -> Bytes:
 
     size = int(trees.starts[candidate + 1] - trees.starts[candidate])
     marks, scores = np.zeros(size, np.uint8), np.zeros((1, 3))
-    chosen = np.array([candidate], np.int32)
-    align_some(rows_of(*query), trees, chosen, 0, 1, size, scores, marks)
+    candidates = np.array([candidate], np.int32)
+    align_some(rows_of(*query), trees, candidates, 0, 1, size, scores, marks)
     return marks

@@ -46,10 +46,10 @@ class Approach0Engine:
         """Return the engine's answers for a few formulas, which are sent together: waiting for each
         is slow on a busy machine. Raise EngineError if it crashes or hangs.
         """
-        asked = list(latex)
+        formulas = list(latex)
         with suppress(BrokenPipeError):  # it has ended: there is nothing to read
-            self._written.write("".join(f"{json.dumps(text)}\n" for text in asked).encode())
-        return [self._answer(f"the formula {text[:200]}") for text in asked]
+            self._written.write("".join(f"{json.dumps(text)}\n" for text in formulas).encode())
+        return [self._answer(f"the formula {text[:200]}") for text in formulas]
 
     def _answer(self, place: str) -> Any:
         self._asked = place

@@ -108,9 +108,9 @@ class DenseIndex:
 
     def search(self, topics: Iterable[TopicRecord], *, limit: int = MOST_ITEMS) -> pl.DataFrame:
         """Return the ranking of the topics by the cosine of the vectors, at most `limit` each."""
-        asked = list(topics)
-        queries = sentence_vectors((topic.title, topic.body) for topic in asked)
-        return self._vectors.search([topic.query_id for topic in asked], queries, limit=limit)
+        topic_list = list(topics)
+        queries = sentence_vectors((topic.title, topic.body) for topic in topic_list)
+        return self._vectors.search([topic.query_id for topic in topic_list], queries, limit=limit)
 
 
 def _whole(ids: BinaryIO, rows: BinaryIO) -> int:

@@ -244,11 +244,11 @@ def training_data(
 ) -> TrainingData:
     """Return triplets of a collection (see `Contexts`); a fifth of its threads are held out."""
     contexts = Contexts(formulas, links)
-    kept, held = contexts.split(HELD_OUT, seed=settings.seed)
+    training_threads, held_out_threads = contexts.split(HELD_OUT, seed=settings.seed)
     counts = settings.triplets, min(settings.triplets, HELD_OUT_TRIPLETS)
     drawn = [
         contexts.looks[contexts.triplets(count, among=threads, seed=settings.seed)]
-        for count, threads in zip(counts, (kept, held), strict=True)
+        for count, threads in zip(counts, (training_threads, held_out_threads), strict=True)
     ]
     if not all(map(len, drawn)):
         raise TooFewFormulasError(
@@ -280,9 +280,9 @@ def train(
     decay = torch.optim.lr_scheduler.LinearLR(
         optimizer, 1.0, 1 / settings.epochs, total_iters=settings.epochs - 1
     )
-    kept, history = folder / "training.pt", list[Mapping[str, float]]()
-    if kept.exists():
-        saved = torch.load(kept, map_location=DEVICE)
+    checkpoint, history = folder / "training.pt", list[Mapping[str, float]]()
+    if checkpoint.exists():
+        saved = torch.load(checkpoint, map_location=DEVICE)
         for part, state in zip((network, optimizer, decay), saved["states"], strict=True):
             part.load_state_dict(state)
         history = saved["history"]
@@ -299,13 +299,13 @@ def train(
         model = EquationModel(data.vocabulary, network)
         history.append(_entry(model, data, losses))
         states = [part.state_dict() for part in (network, optimizer, decay)]
-        torch.save({"states": states, "history": history}, kept.with_suffix(".part"))
-        kept.with_suffix(".part").replace(kept)
+        torch.save({"states": states, "history": history}, checkpoint.with_suffix(".part"))
+        checkpoint.with_suffix(".part").replace(checkpoint)
     model = EquationModel(data.vocabulary, network)
     model.save(folder)
     record = {"settings": asdict(settings), "epochs": history}
     (folder / "history.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
-    kept.unlink(missing_ok=True)
+    checkpoint.unlink(missing_ok=True)
     return model
 
 
@@ -334,8 +334,8 @@ def _precision() -> torch.autocast:
 
 def _entry(model: EquationModel, data: TrainingData, losses: list[list[float]]) -> dict[str, float]:
     """Return the record of an epoch."""
-    held, places = np.unique(data.held_out, return_inverse=True)
-    vectors = model.embed(data.graphs.taken(held))
+    formulas, places = np.unique(data.held_out, return_inverse=True)
+    vectors = model.embed(data.graphs.taken(formulas))
     score = float(right_order(vectors, places.reshape(-1, 3)).mean())
     pairs, masking = np.mean(losses, axis=0).tolist()
     return {"pairs": pairs, "masking": masking, "ranking_score": score}

@@ -41,8 +41,8 @@ class ForestPart(NamedTuple):
         """Return the number of an equal tree of this part, or of a new one; -1 without a tree."""
         if tree is None:
             return NO_TREE
-        known = self.labels
-        ids = [known.setdefault(label, len(known)) for label in tree.labels]
+        numbers = self.labels
+        ids = [numbers.setdefault(label, len(numbers)) for label in tree.labels]
         edges = [min(ord(edge), 255) for edge in tree.edges]
         key = np.array([ids, tree.parents, edges], np.int32).tobytes()
         return self.trees.setdefault(key, len(self.trees))
@@ -52,8 +52,10 @@ class ForestPart(NamedTuple):
 
         Trees keep the order in which they first come, so that one part or many give one forest.
         """
-        known = self.labels
-        ids = np.array([known.setdefault(label, len(known)) for label in other.labels], np.int32)
+        label_ids = self.labels
+        ids = np.array(
+            [label_ids.setdefault(label, len(label_ids)) for label in other.labels], np.int32
+        )
         numbers = []
         for key in other.trees:
             columns = np.frombuffer(key, np.int32).reshape(3, -1).copy()
@@ -138,11 +140,11 @@ class Forest:
 
         keys = pairs_of(*query)
         pairs, counts = np.unique(keys, return_counts=True)
-        known = self._arrays["pairs"]
-        places = np.searchsorted(known, pairs)
+        all_pairs = self._arrays["pairs"]
+        places = np.searchsorted(all_pairs, pairs)
         out = np.zeros(len(self), np.float32)
         for place, pair, count in zip(places, pairs, counts, strict=True):
-            if place < len(known) and known[place] == pair:
+            if place < len(all_pairs) and all_pairs[place] == pair:
                 begin, end = self._arrays["pair_starts"][place : place + 2]
                 add_shared(
                     self._arrays["posted"][begin:end],

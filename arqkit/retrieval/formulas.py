@@ -181,13 +181,13 @@ class FormulaIndex:
         for side in sides:
             likeness += _of_looks(side.forest.dice(side.query), side.numbers)
         nodes = max((len(side.query.labels) for side in sides), default=1)
-        chosen = _best(likeness, min(CANDIDATES, NODES // nodes))
-        scores = np.zeros(len(chosen))
+        candidates = _best(likeness, min(CANDIDATES, NODES // nodes))
+        scores = np.zeros(len(candidates))
         for side in sides:
-            scores += side.scores(chosen)
+            scores += side.scores(candidates)
         order = np.argsort(-scores, kind="stable")
         order = order[: np.count_nonzero(scores)]
-        return chosen[order].astype(np.int32), scores[order]
+        return candidates[order].astype(np.int32), scores[order]
 
     def _sides(self, mathml: str, content: str | None) -> Iterator[_Side]:
         forests = self.layouts, self.operators

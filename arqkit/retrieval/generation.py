@@ -119,13 +119,13 @@ class Endpoint:
         for left in reversed(range(REQUESTS)):
             try:
                 return _completion(self._response(body))
-            except _BusyError as asked:
-                busy = str(asked)
-                if asked.seconds > LONGEST_WAIT:
-                    todo = f"It asks to wait {asked.seconds:,} seconds. Go on after that time."
-                    raise GenerationError(f"{busy} {todo}") from asked
+            except _BusyError as refusal:
+                busy = str(refusal)
+                if refusal.seconds > LONGEST_WAIT:
+                    todo = f"It asks to wait {refusal.seconds:,} seconds. Go on after that time."
+                    raise GenerationError(f"{busy} {todo}") from refusal
                 if left:
-                    wait(asked.seconds)
+                    wait(refusal.seconds)
         todo = f"It was asked {REQUESTS} times. Try again later, or raise your limits there."
         raise GenerationError(f"{busy} {todo}")
 

@@ -136,12 +136,12 @@ class Vocabulary(NamedTuple):
     def graphs(self, parsed: Sequence[ParsedFormula]) -> Graphs:
         """Return formulas as graphs with the features of this vocabulary."""
         first = (0, TAGS, TAGS + ATTRIBUTES)
-        known = [
+        feature_numbers = [
             {value: start + place for place, value in enumerate(values)}
             for start, values in zip(first, self, strict=True)
         ]
         columns = [
-            [kind.get(value, NOTHING) for kind, value in zip(known, node, strict=True)]
+            [kind.get(value, NOTHING) for kind, value in zip(feature_numbers, node, strict=True)]
             for formula in parsed
             for node in formula.nodes
         ]

@@ -38,8 +38,8 @@ def _marks(tree: Tree, queries: Iterable[str]) -> list[int]:
     part = ForestPart({}, {})
     part.add(tree)
     forest = Forest.build(part)
-    asked = [layout for query in queries if (layout := trees_of(query)[0])]
-    marks = [forest.matched(forest.query(layout), 0).tolist() for layout in asked]
+    layouts = [layout for query in queries if (layout := trees_of(query)[0])]
+    marks = [forest.matched(forest.query(layout), 0).tolist() for layout in layouts]
     return max([[0] * len(tree.labels), *marks], key=sum)
 
 

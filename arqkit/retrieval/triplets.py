@@ -53,8 +53,8 @@ class Contexts:
     def split(self, share: float, *, seed: int) -> tuple[Rows, Rows]:
         """Return the numbers of threads to train with and, a share of them, to hold out."""
         order = np.random.default_rng(seed).permutation(len(self.by_thread))
-        held = round(share * len(order))
-        return np.sort(order[held:]), np.sort(order[:held])
+        held_out = round(share * len(order))
+        return np.sort(order[held_out:]), np.sort(order[:held_out])
 
     def triplets(self, count: int, *, among: Rows, seed: int) -> Rows:
         """Return at most `count` triplets of formulas (rows) in threads with the numbers `among`.

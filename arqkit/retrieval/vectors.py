@@ -66,9 +66,9 @@ class VectorIndex:
             index.add(directions(vectors))
             items += ids
             if is_open and len(items) > flat:
-                is_open, (compressed, found) = False, _compressed(index)
-                if found >= least_recall:
-                    index, recall = compressed, found
+                is_open, (compressed, compressed_recall) = False, _compressed(index)
+                if compressed_recall >= least_recall:
+                    index, recall = compressed, compressed_recall
         if index is None:
             raise ValueError("There is no vector. Expected at least one block of vectors.")
         return cls(pl.Series("item", items, pl.String), index, recall)
@@ -130,7 +130,7 @@ def _compressed(flat: Index) -> tuple[Index, float]:
     probes = np.linspace(0, flat.ntotal - 1, _PROBES, dtype=np.int64)
     nearest, retrieved = (index.search(vectors[probes], 11)[1] for index in (flat, compressed))
     shares = [
-        len({*some} & {*all_} - {own}) / len({*all_} - {own})
-        for own, some, all_ in zip(probes, retrieved, nearest, strict=True)
+        len({*some} & {*all_} - {probe}) / len({*all_} - {probe})
+        for probe, some, all_ in zip(probes, retrieved, nearest, strict=True)
     ]
     return compressed, float(np.mean(shares))

@@ -211,13 +211,13 @@ def _greedy(query, rows, sizes, out, place, q, c):
                 out[number, column] = out[number - 1, column]
         out[place, QUERY], out[place, CANDIDATE] = x, y
         place += 1
-        kept = place
+        free_place = place
         for number in range(place, end):
             if out[number, QUERY] != x and out[number, CANDIDATE] != y:
                 for column in range(COMMON + 1):
-                    out[kept, column] = out[number, column]
-                kept += 1
-        end = kept
+                    out[free_place, column] = out[number, column]
+                free_place += 1
+        end = free_place
     return place
 
 

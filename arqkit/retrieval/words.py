@@ -68,8 +68,8 @@ class WordParts:
 
     def add(self, terms: Iterable[str]) -> None:
         """Add the next passage with its terms, which may be repeated."""
-        known, before = self.vocabulary, len(self._terms)
-        self._terms.extend(known.setdefault(term, len(known)) for term in terms)
+        term_ids, before = self.vocabulary, len(self._terms)
+        self._terms.extend(term_ids.setdefault(term, len(term_ids)) for term in terms)
         self._lengths.append(len(self._terms) - before)
         if len(self._terms) >= self._at_once:
             self._write()
@@ -93,11 +93,11 @@ class WordParts:
         scores, passages = self._arrays(k1, b, np.append(heads, frequencies.sum()))
         for file in self._files:
             keys, counts = np.load(file)
-            terms, own = keys >> 32, keys & _PASSAGE
+            terms, part_passages = keys >> 32, keys & _PASSAGE
             in_part = self._counted(terms)
             places = np.arange(len(keys)) + (heads - np.cumsum(in_part) + in_part)[terms]
-            scores[places] = weights[terms] * counts / (counts + norms[own])
-            passages[places] = own
+            scores[places] = weights[terms] * counts / (counts + norms[part_passages])
+            passages[places] = part_passages
             heads += in_part
             file.unlink()
 
@@ -221,19 +221,19 @@ class WordIndex:
     def _rankings(self, topics: Iterable[TopicRecord], limit: int) -> Iterator[pl.DataFrame]:
         for topic in topics:
             terms = list(passage_terms(topic.title, topic.body, self.settings.formulas))
-            if known := self._index.get_tokens_ids(terms):
-                scores = self._index.get_scores_from_ids(known)
+            if term_ids := self._index.get_tokens_ids(terms):
+                scores = self._index.get_scores_from_ids(term_ids)
                 yield ranking_of_scores(topic.query_id, self._items, scores, limit=limit)
 
 
-def _of_lucene(found: NDArray[np.int64], passages: int) -> NDArray[np.float64]:
+def _of_lucene(frequencies: NDArray[np.int64], passages: int) -> NDArray[np.float64]:
     """Return the inverse document frequency of Lucene's BM25."""
-    return np.log1p((passages - found + 0.5) / (found + 0.5))
+    return np.log1p((passages - frequencies + 0.5) / (frequencies + 0.5))
 
 
-def _of_terrier(found: NDArray[np.int64], passages: int) -> NDArray[np.float64]:
+def _of_terrier(frequencies: NDArray[np.int64], passages: int) -> NDArray[np.float64]:
     """Return the inverse document frequency of Terrier (`TF_IDF.java`), in natural logarithms."""
-    return np.log1p(passages / found)
+    return np.log1p(passages / frequencies)
 
 
 _WEIGHTS: dict[str, Weigh] = {"bm25": _of_lucene, "tf-idf": _of_terrier}

@@ -133,9 +133,9 @@ class Rescorer:
 
 def _restricted(joined: _Joined, part: Mask) -> JudgedRanking:
     """Return the judged ranking of a run without the items that a part leaves out."""
-    kept = part[joined.line]
+    is_left = part[joined.line]
     ranking = joined.ranking
-    return JudgedRanking(ranking.topic[kept], ranking.label[kept], ranking.position[kept])
+    return JudgedRanking(ranking.topic[is_left], ranking.label[is_left], ranking.position[is_left])
 
 
 class Harm(NamedTuple):
@@ -216,14 +216,14 @@ def certified_measures(measures: Sequence[Measure]) -> tuple[Measure, ...]:
 
     The order is that of `measures`, so the main one stays first if it is among them.
     """
-    chosen = {
+    by_name = {
         measure.name: measure for measure in measures if measure.is_columnar and measure.is_rating
     }
-    for measure in list(chosen.values()):
+    for measure in list(by_name.values()):
         if measure.kind in _PRIME_KINDS:
             other = _other_side(measure)
-            chosen.setdefault(other.name, other)
-    return tuple(chosen.values())
+            by_name.setdefault(other.name, other)
+    return tuple(by_name.values())
 
 
 def certify(
@@ -288,8 +288,8 @@ class Study:
             means = self.rescorer.means(~sole)
             rows.append({"party": party, **self._counts(sole)})
             rows[-1].update(self._taus(means))
-            own = [run for run in self.rescorer.runs if parties[run] == party]
-            without = self.ranked(means, ~sole).filter(pl.col("run").is_in(own))
+            party_runs = [run for run in self.rescorer.runs if parties[run] == party]
+            without = self.ranked(means, ~sole).filter(pl.col("run").is_in(party_runs))
             changes.append(_changes(party, whole, without))
         counts = pl.DataFrame(schema={"party": pl.String, "items": pl.Int64, "relevant": pl.Int64})
         taus = [pl.Series(measure.name, dtype=pl.Float64) for measure in self.rescorer.measures]

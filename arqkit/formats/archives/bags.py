@@ -33,8 +33,8 @@ def seal_bag(bag: Path, info: Mapping[str, str], *, on: date) -> None:
     }
     for name, text in tags.items():
         (bag / name).write_text(text, encoding="utf-8", newline="\n")
-    own = {name: _sha256(SourceFolder(bag) / name) for name in sorted(tags)}
-    (bag / "tagmanifest-sha256.txt").write_text(_lines(own), encoding="utf-8", newline="\n")
+    digests = {name: _sha256(SourceFolder(bag) / name) for name in sorted(tags)}
+    (bag / "tagmanifest-sha256.txt").write_text(_lines(digests), encoding="utf-8", newline="\n")
 
 
 def bag_faults(bag: SourceFolder) -> list[str]:
@@ -44,9 +44,9 @@ def bag_faults(bag: SourceFolder) -> list[str]:
     except (OSError, UnicodeDecodeError, FileRefusedError) as error:
         return [f"{MANIFEST} cannot be read: {error}"]
     listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    found = _payload(bag)
-    faults = [f"{name} is missing." for name in listed if name not in found]
-    for name, file in found.items():
+    payload = _payload(bag)
+    faults = [f"{name} is missing." for name in listed if name not in payload]
+    for name, file in payload.items():
         if name not in listed:
             faults.append(f"{name} is not in {MANIFEST}.")
         elif _sha256(file) != listed[name]:

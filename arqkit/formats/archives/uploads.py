@@ -118,10 +118,10 @@ def _read_run(stream: IO[bytes] | gzip.GzipFile, limits: UploadLimits) -> bytes:
     head = first_bytes(stream)
     _check_kind(head)
     # A BytesIO and not a list of chunks, because it returns its bytes without a second copy.
-    gathered, lines, open_bytes, own = io.BytesIO(), 0, 0, ByteBudget(limits.max_run_bytes)
+    gathered, lines, open_bytes, run_budget = io.BytesIO(), 0, 0, ByteBudget(limits.max_run_bytes)
     while chunk := stream.read(CHUNK):
         limits.budget.spend(len(chunk))
-        own.spend(len(chunk))
+        run_budget.spend(len(chunk))
         # A few null bytes are a fault of a text, which its report lists with all others.
         if chunk.count(0) * 4 > len(chunk):
             line = lines + chunk.count(b"\n", 0, chunk.index(0)) + 1

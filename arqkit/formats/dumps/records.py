@@ -221,8 +221,8 @@ def _tag(name: str, questions: int | None) -> TagRecord:
 
 
 def _author(author_id: str, name: str | None, reputation: int | None) -> AuthorRecord:
-    shown = (name or "").strip() or f"user{author_id}"
-    return AuthorRecord(author_id, shown[:MAX_NAME], reputation)
+    display_name = (name or "").strip() or f"user{author_id}"
+    return AuthorRecord(author_id, display_name[:MAX_NAME], reputation)
 
 
 def _vote_kind(row: DumpRow) -> str:

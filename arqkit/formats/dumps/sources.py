@@ -84,15 +84,17 @@ def utf8_stream(file: ByteStream) -> ByteStream:
     declared = _DECLARED.match(start)
     name = marked or (declared[1].decode() if declared else "utf-8")
     try:
-        known = codecs.lookup(name).name
-        if known in _NO_ENCODINGS:
+        encoding = codecs.lookup(name).name
+        if encoding in _NO_ENCODINGS:
             raise LookupError(name)
         "".encode(name)  # base64 and the like are not text encodings
     except LookupError as error:
         raise OSError(f"the unknown encoding {name}") from error
     # ASCII is read as UTF-8, so that a stray byte does not cost its row. A declaration in 8-bit
     # text cannot be one of UTF-16.
-    is_utf8 = known in ("utf-8", "ascii") or (not marked and known.startswith(("utf-16", "utf-32")))
+    is_utf8 = encoding in ("utf-8", "ascii") or (
+        not marked and encoding.startswith(("utf-16", "utf-32"))
+    )
     begun: Any = _Begun(file, start)
     return begun if is_utf8 else codecs.EncodedFile(begun, "utf-8", name, "replace")
 

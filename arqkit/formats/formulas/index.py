@@ -91,8 +91,8 @@ class _PlainLoop:
                     self.lines.append(line + first)
                     self.rows.append(cells)
             except ValueError as odd:
-                found, expected = odd.args
-                self.problems.append(Problem(self.source, line + first, found, expected, REMEDY))
+                actual, expected = odd.args
+                self.problems.append(Problem(self.source, line + first, actual, expected, REMEDY))
             first = last + 1
         return first
 
@@ -103,11 +103,11 @@ class _PlainLoop:
         try:
             cells = cells_of(raw.decode())
         except UnicodeDecodeError as error:
-            found = f"the byte 0x{raw[error.start]:02X}, which is not UTF-8"
-            raise ValueError(found, "text in UTF-8") from error
+            actual = f"the byte 0x{raw[error.start]:02X}, which is not UTF-8"
+            raise ValueError(actual, "text in UTF-8") from error
         if cells is None:
-            found = "a quoted cell with a single quote in it"
-            raise ValueError(found, "doubled quotes inside a quoted cell")
+            actual = "a quoted cell with a single quote in it"
+            raise ValueError(actual, "doubled quotes inside a quoted cell")
         if len(cells) != len(self.headings):
             expected = f"{len(self.headings)} columns, as in the headings"
             raise ValueError(f"{len(cells)} columns", expected)
@@ -216,9 +216,9 @@ def read_index(path: Path) -> Iterator[IndexPart]:
     numbers. If an id occurs twice, in one file or in two, the first row is kept. A file with other
     headings is skipped. Problems name a file relative to the parent of `path`.
     """
-    seen = SeenIds()
+    earlier_ids = SeenIds()
     if not path.is_dir():
-        yield from _parts(path, path.name, seen)
+        yield from _parts(path, path.name, earlier_ids)
         return
     files = index_files(path)
     if not files:
@@ -226,7 +226,7 @@ def read_index(path: Path) -> Iterator[IndexPart]:
         problem = Problem(path.name, None, actual, expected, "Name another folder.")
         yield IndexPart(pl.DataFrame(schema=SCHEMA), [problem])
     for file in files:
-        yield from _parts(file, f"{path.name}/{file.name}", seen)
+        yield from _parts(file, f"{path.name}/{file.name}", earlier_ids)
 
 
 def index_files(folder: Path) -> list[Path]:
@@ -236,8 +236,8 @@ def index_files(folder: Path) -> list[Path]:
     return sorted(visible, key=lambda file: natural_key(file.name))
 
 
-def _parts(path: Path, source: str, seen: SeenIds) -> Iterator[IndexPart]:
-    file = _IndexFile(source, seen)
+def _parts(path: Path, source: str, earlier_ids: SeenIds) -> Iterator[IndexPart]:
+    file = _IndexFile(source, earlier_ids)
     try:
         for piece in read_pieces(path):
             yield from file.take(piece)
@@ -251,8 +251,8 @@ def _parts(path: Path, source: str, seen: SeenIds) -> Iterator[IndexPart]:
 class _IndexFile:
     """The state of reading a file: its headings, the line, and the bytes of an unfinished row."""
 
-    def __init__(self, source: str, seen: SeenIds) -> None:
-        self.source, self.seen = source, seen
+    def __init__(self, source: str, earlier_ids: SeenIds) -> None:
+        self.source, self.seen = source, earlier_ids
         self.headings: list[str] = []
         self.line = 1
         self.rest = b""
@@ -318,14 +318,16 @@ def _headings(first: bytes) -> tuple[list[str], str]:
     ours = [OTHER_HEADINGS.get(name, name) for name in names]
     lacking = [name for name in NEEDED if name not in ours]
     if lacking:
-        known = "columns named id, post_id, thread_id, type, formula in the first line"
-        return ours, f"{known} (missing: {', '.join(lacking)})"
+        expected = "columns named id, post_id, thread_id, type, formula in the first line"
+        return ours, f"{expected} (missing: {', '.join(lacking)})"
     if len(set(ours)) < len(ours):
         return ours, "each heading once"
     return ours, ""
 
 
-def _checked(rows: pl.DataFrame, source: str, seen: SeenIds) -> tuple[pl.DataFrame, list[Problem]]:
+def _checked(
+    rows: pl.DataFrame, source: str, earlier_ids: SeenIds
+) -> tuple[pl.DataFrame, list[Problem]]:
     """Return the rows with valid ids, each formula once, and the problems of the others."""
     missing = {name: pl.lit(None, pl.String) for name in COLUMNS if name not in rows.columns}
     frame = rows.with_columns(**missing).select("line", *COLUMNS)
@@ -341,7 +343,7 @@ def _checked(rows: pl.DataFrame, source: str, seen: SeenIds) -> tuple[pl.DataFra
     numbers = ids.str.strip_prefix("q_").cast(pl.Int64, strict=False)
     if numbers.has_nulls():
         numbers = numbers.fill_null(ids.hash().reinterpret(signed=True))
-    is_new = pl.Series(seen.add_all(numbers.to_numpy()), dtype=pl.Boolean)
+    is_new = pl.Series(earlier_ids.add_all(numbers.to_numpy()), dtype=pl.Boolean)
     if not is_new.all():
         expected = "each formula once (the first row was kept)"
         for line, name in frame.filter(~is_new).select("line", "formula_id").iter_rows():

@@ -344,20 +344,24 @@ def _qrels(
     table: LabTable, rules: TaskProtocol | None, topics: set[str] | None
 ) -> QrelsFile | None:
     name, file = table.text("name", most=50), table.file("file")
-    known = rules or TaskProtocol()
-    items = table.take("items", item_kind, known.items) or known.items
-    own = take_scale(table)
-    default = known.relevant_from if own is None or own.relevant_from is None else own.relevant_from
+    protocol = rules or TaskProtocol()
+    items = table.take("items", item_kind, protocol.items) or protocol.items
+    file_scale = take_scale(table)
+    default = (
+        protocol.relevant_from
+        if file_scale is None or file_scale.relevant_from is None
+        else file_scale.relevant_from
+    )
     relevant_from = table.take("relevant_from", whole_number, default) or default
     table.close("labels")
-    if own is not None:
-        check_relevant(table, own.scale, relevant_from)
+    if file_scale is not None:
+        check_relevant(table, file_scale.scale, relevant_from)
     # Without a known scale, labels cannot be checked.
-    scale = own.scale if own else rules.labels if rules else None
+    scale = file_scale.scale if file_scale else rules.labels if rules else None
     frame = table.content(file, partial(read_qrels, scale=scale, topics=topics))
     if file is None or frame is None or name is None:
         return None
-    return QrelsFile(name, file.path, frame, items, scale or known.labels, relevant_from)
+    return QrelsFile(name, file.path, frame, items, scale or protocol.labels, relevant_from)
 
 
 def _overrides(table: LabTable) -> dict[str, object]:
@@ -391,14 +395,14 @@ def _overridden(
 
 
 def _check_distinct(tables: list[LabTable], key: str) -> None:
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for table in tables:
         value = table.value(key)
         if isinstance(value, str):
-            if value in seen:
+            if value in earlier:
                 todo = f"Choose another {key}."
                 table.mistake(key, f"the {key} {value} again", f"each {key} once", todo)
-            seen.add(value)
+            earlier.add(value)
 
 
 def _one_in(values: Mapping[str, T]) -> Callable[[object], T]:

@@ -47,20 +47,20 @@ class TomlLines:
 
     def __init__(self, text: str) -> None:
         self._lines: dict[TomlPath, int] = {}
-        seen: Counter[TomlPath] = Counter()
+        sizes: Counter[TomlPath] = Counter()
         table: TomlPath = ()
         key: TomlPath = ()
         for number, line in enumerate(text.split("\n"), start=1):
             if header := _HEADER.match(line):
-                table = self._table(header[2], bool(header[1]), seen)
+                table = self._table(header[2], bool(header[1]), sizes)
                 key = table
                 self._lines.setdefault(table, number)
             elif match := _KEY.match(line):
                 key = (*table, match[1])
                 self._lines.setdefault(key, number)
             elif _INLINE_TABLE.match(line):
-                self._lines.setdefault((*key, seen[key]), number)
-                seen[key] += 1
+                self._lines.setdefault((*key, sizes[key]), number)
+                sizes[key] += 1
 
     def __call__(self, path: TomlPath) -> int | None:
         """Return the line of a path, or of the nearest enclosing key or table."""
@@ -68,16 +68,16 @@ class TomlLines:
             path = path[:-1]
         return self._lines.get(path)
 
-    def _table(self, name: str, is_array: bool, seen: "Counter[TomlPath]") -> TomlPath:
+    def _table(self, name: str, is_array: bool, sizes: "Counter[TomlPath]") -> TomlPath:
         path: TomlPath = ()
         parts = [part.strip().strip('"') for part in name.split(".")]
         for part in parts[:-1]:
             path = (*path, part)
-            path = (*path, seen[path] - 1) if seen[path] else path
+            path = (*path, sizes[path] - 1) if sizes[path] else path
         path = (*path, parts[-1])
         if is_array:
-            seen[path] += 1
-            return (*path, seen[path] - 1)
+            sizes[path] += 1
+            return (*path, sizes[path] - 1)
         return path
 
 
@@ -128,8 +128,8 @@ class Mistakes:
 
     def refuse_any(self) -> None:
         """Raise FileRefusedError with all problems: those of lab.toml first, by file and line."""
-        own = str(self.path)
-        self.problems.sort(key=lambda it: (it.path != own, it.path, it.line or 0))
+        lab_toml = str(self.path)
+        self.problems.sort(key=lambda it: (it.path != lab_toml, it.path, it.line or 0))
         if self.problems:
             raise FileRefusedError(self.problems)
 
@@ -241,12 +241,12 @@ class LabTable:
 
     def close(self, *others: str) -> None:
         """Report the keys that were not read, except for `others`."""
-        known = list(dict.fromkeys((*self._asked, *others)))
+        keys = list(dict.fromkeys((*self._asked, *others)))
         for key in self._values:
             if key not in self._asked:
-                near = get_close_matches(key, known, n=1)
+                near = get_close_matches(key, keys, n=1)
                 todo = f"Did you mean {near[0]}?" if near else "Remove it."
-                self.mistake(key, f"the key {key}", f"one of {', '.join(known)}", todo)
+                self.mistake(key, f"the key {key}", f"one of {', '.join(keys)}", todo)
 
     def _name(self) -> str:
         names = [str(part) for part in self._at if isinstance(part, str)]
@@ -348,9 +348,9 @@ def _dump(table: LabTable) -> dict[str, Path]:
         table.add_those_of(error.problems)
         return {}
     if not files:
-        known = ", ".join(DUMP_FILES.values())
+        names = ", ".join(DUMP_FILES.values())
         actual = f"dump = {dump.name!r}, which has no dump files"
-        expected = f"one or more of {known}, plain or compressed (gz, bz2, 7z)"
+        expected = f"one or more of {names}, plain or compressed (gz, bz2, 7z)"
         table.mistake("dump", actual, expected, "Correct the path.")
     return files
 

@@ -170,9 +170,9 @@ def topics_figure(scores: TopicScores) -> PaperFigure:
     """Draw the best score, the quartiles and the median of the runs that count, by topic."""
     competing = scores.values[[run.counts for run in scores.runs]]
     some = np.flatnonzero(~np.isnan(competing).all(axis=0))
-    known = [column[~np.isnan(column)] for column in competing.T[some]]
-    low, middle, high = np.array([np.quantile(column, (0.25, 0.5, 0.75)) for column in known]).T
-    best = np.array([column.max() for column in known])
+    columns = [column[~np.isnan(column)] for column in competing.T[some]]
+    low, middle, high = np.array([np.quantile(column, (0.25, 0.5, 0.75)) for column in columns]).T
+    best = np.array([column.max() for column in columns])
     order = np.lexsort((best, middle))[::-1]
     names = [scores.topics[some[place]] for place in order]
 

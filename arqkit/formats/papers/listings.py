@@ -214,8 +214,8 @@ def certificate_table(certificate: Certificate, measures: Iterable[Measure]) -> 
     for over in ("Team left out", "Run left out"):
         headings += [(over, name) for name in ("Mean", "Largest", "Ranks", "Tau")]
     for measure in measures:
-        found = [side.harm(measure) for side in (certificate.teams, certificate.each_run)]
-        rows.append([measure.heading, *(value for finding in found for value in finding)])
+        harms = [side.harm(measure) for side in (certificate.teams, certificate.each_run)]
+        rows.append([measure.heading, *(value for finding in harms for value in finding)])
     caption = (
         "Reusability: the mean and the largest change of a run's score, the largest change of its "
         "rank, and the lowest Kendall's $\\tau$ of the rankings of all runs, without the judged "

@@ -73,11 +73,11 @@ class CorrelationTable:
 
     def tsv(self) -> str:
         """Return one row for each pair of measures, with the coefficients as they are computed."""
-        known = self.matrices
+        matrices = self.matrices
         rows = [["measure", "other", "runs", "pearson", "kendall"]]
         for pair in combinations(range(len(self.headings)), 2):
-            values = (known.pearson[pair], known.kendall[pair])
-            names = [self.headings[place] for place in pair] + [str(known.runs[pair])]
+            values = (matrices.pearson[pair], matrices.kendall[pair])
+            names = [self.headings[place] for place in pair] + [str(matrices.runs[pair])]
             rows.append(names + ["" if np.isnan(value) else repr(float(value)) for value in values])
         return table_text(rows)
 

@@ -109,13 +109,13 @@ def _text(name: str, **facts: Any) -> str:
 
 def runs_sentence(runs: Sequence[BoardRun]) -> str:
     """Return how many runs of how many teams there are, automatic and manual."""
-    own = [run for run in runs if not run.is_baseline and run.counts]
-    if not own:
+    competing = [run for run in runs if not run.is_baseline and run.counts]
+    if not competing:
         return ""
-    manual = sum(run.is_manual for run in own)
-    parts = [_text("runs", runs=len(own), teams=len({run.team for run in own}))]
+    manual = sum(run.is_manual for run in competing)
+    parts = [_text("runs", runs=len(competing), teams=len({run.team for run in competing}))]
     if manual:
-        parts.append(_text("manual", automatic=len(own) - manual, manual=manual))
+        parts.append(_text("manual", automatic=len(competing) - manual, manual=manual))
     else:
         parts.append(_text("all-automatic"))
     if baselines := sum(run.is_baseline and run.counts for run in runs):
@@ -168,19 +168,19 @@ def assessment_sentences(facts: AssessmentFacts, *, item: str, labelled: str) ->
 
     `item` is the plural for judged items, `labelled` the singular for what gets a label.
     """
-    kept, few = len(facts.judged), len(facts.dropped)
-    if not kept:
+    topics, few = len(facts.judged), len(facts.dropped)
+    if not topics:
         return ""
     parts = []
     if few:
         names, letters = list(facts.dropped), facts.binarization
         parts.append(
-            _text("dropped", assessed=kept + few, few=few, names=names, binarization=letters)
+            _text("dropped", assessed=topics + few, few=few, names=names, binarization=letters)
         )
     timed = facts.seconds is not None
     time = _text("time", seconds=facts.seconds, labelled=labelled) if timed else ""
-    mean, which = sum(facts.judged.values()) / kept, "remaining " if few else ""
-    parts.append(_text("judged", which=which, kept=kept, mean=mean, item=item, time=time))
+    mean, which = sum(facts.judged.values()) / topics, "remaining " if few else ""
+    parts.append(_text("judged", which=which, kept=topics, mean=mean, item=item, time=time))
     if facts.assessors:
         people = f"{_Count(facts.assessors):assessor}".capitalize()
         parts.append(_text("work", people=people, hours=facts.hours))
@@ -191,7 +191,7 @@ def assessment_sentences(facts: AssessmentFacts, *, item: str, labelled: str) ->
             "positive",
             item=item,
             binarization=facts.any_relevance,
-            mean=sum(positive.values()) / kept,
+            mean=sum(positive.values()) / topics,
             highest=positive[most],
             most=most,
             lowest=positive[least],
@@ -206,8 +206,13 @@ def agreement_sentence(facts: KappaFacts, *, ways: int, binarization: str) -> st
     if None in facts.total:
         return ""
     graded, binary = facts.total
-    known = {"title": facts.title, "items": facts.items, "ways": ways, "binarization": binarization}
-    text = _text("agreement", graded=graded, binary=binary, **known)
+    fields = {
+        "title": facts.title,
+        "items": facts.items,
+        "ways": ways,
+        "binarization": binarization,
+    }
+    text = _text("agreement", graded=graded, binary=binary, **fields)
     if facts.is_training and None not in facts.fleiss:
         graded, binary = facts.fleiss
         text += f" {_text('fleiss', graded=graded, binary=binary, ways=ways)}"

@@ -148,17 +148,17 @@ class PaperTable:
     def _tabular(self, lines: Sequence[str]) -> list[str]:
         marks = [heading for heading, _ in self._marks]
         first = 3 + len(marks)
-        known = list(panels((column.panel for column in self.columns), first))
+        groups = list(panels((column.panel for column in self.columns), first))
         over: list[str] = []
-        for name, width, _ in known:
-            gap = GAP if len(over) < len(known) - 1 else ""
+        for name, width, _ in groups:
+            gap = GAP if len(over) < len(groups) - 1 else ""
             headings = _stacked([latex_text(line) for line in name.split("\n")])
             over.append(rf"\multicolumn{{{width}}}{{c{gap}}}{{{headings}}}")
-        scores = GAP.join("r" * width for _, width, _ in known)
+        scores = GAP.join("r" * width for _, width, _ in groups)
         types = rf"\multicolumn{{{len(marks)}}}{{c}}{{Run type}}"
         below = ["Run", "Data", *(rf"\textbf{{{mark}}}" for mark in marks)]
         below += [latex_text(column.heading) for column in self.columns]
-        rules = rf"\cmidrule(lr){{3-{first - 1}}}" + "".join(rule for _, _, rule in known)
+        rules = rf"\cmidrule(lr){{3-{first - 1}}}" + "".join(rule for _, _, rule in groups)
         heads = [tex_row(["", "", types, *over]), rules, tex_row(below)]
         return tabular(f"ll{'c' * len(marks)}{scores}", heads, lines)
 
@@ -345,8 +345,8 @@ def measure_notes(measures: Sequence[Measure], scale: LabelScale, relevant_from:
         names = " and ".join([", ".join(binary[:-1]), binary[-1]] if binary[1:] else binary)
         if len(binary) > MOST_NAMED:
             names = "measures of binary relevance"
-        used = f"For {names}, {latex_text(binarization(scale, relevant_from))} was used."
-        notes = [used, *notes]
+        note = f"For {names}, {latex_text(binarization(scale, relevant_from))} was used."
+        notes = [note, *notes]
     return " ".join(notes)
 
 

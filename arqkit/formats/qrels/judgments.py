@@ -97,8 +97,8 @@ def _rows(text: str, problems: FileProblems) -> Iterator[_Row]:
     lines = _lines(text, problems)
     number = next((number for number, cells in lines if any(cells)), 1)
     if faults := _heading_faults(heading):
-        known = f"the columns {', '.join(_NEEDED)}, and optionally {', '.join(_OPTIONAL)}"
-        problems.add(number, faults[:200], known, "Correct the headings.")
+        columns = f"the columns {', '.join(_NEEDED)}, and optionally {', '.join(_OPTIONAL)}"
+        problems.add(number, faults[:200], columns, "Correct the headings.")
         return
     expected = f"{len(heading)} columns, as in the headings"
     yield from _in_columns(lines, heading, (expected, "Correct the line."), problems)
@@ -127,8 +127,8 @@ def _in_columns(
         if len(cells) == len(columns):
             yield _Row(number, dict(zip(columns, cells, strict=True)))
         elif any(cells):
-            found = f"{len(cells)} column{'s' * (len(cells) != 1)} in {' '.join(cells)[:80]!r}"
-            problems.add(number, found, *advice)
+            actual = f"{len(cells)} column{'s' * (len(cells) != 1)} in {' '.join(cells)[:80]!r}"
+            problems.add(number, actual, *advice)
 
 
 def _heading_faults(heading: list[str]) -> str:
@@ -152,10 +152,10 @@ def _read(row: _Row, scale: LabelScale, problems: FileProblems) -> JudgedLine | 
                 raise ValueError
             fields[column.field] = value
         except (ValueError, OverflowError, RecursionError):
-            found = f"the {name} {cell[:80]!r}" if cell else f"no {name}"
-            known = f"one of {', '.join(map(str, scale.values))}"
-            expected = known if name == "label" else column.expected
-            problems.add(row.line, found, expected, column.todo)
+            actual = f"the {name} {cell[:80]!r}" if cell else f"no {name}"
+            labels = f"one of {', '.join(map(str, scale.values))}"
+            expected = labels if name == "label" else column.expected
+            problems.add(row.line, actual, expected, column.todo)
     fields["item"] = fields.pop("instance", None) or fields.get("item")
     fields.pop("", None)
     return JudgedLine(line=row.line, **fields) if len(problems) == before else None
@@ -242,8 +242,8 @@ _OPTIONAL = list(COLUMNS)[len(_NEEDED) : 8]
 def _find_repeated(read: Sequence[JudgedLine], problems: FileProblems) -> None:
     first: dict[tuple[str, str], JudgedLine] = {}
     for row in (row for row in read if row.is_current):
-        known = first.setdefault((row.topic, row.item), row)
-        if known is not row:
-            actual = f"{row.item} again for topic {row.topic} (first on line {known.line})"
+        earlier = first.setdefault((row.topic, row.item), row)
+        if earlier is not row:
+            actual = f"{row.item} again for topic {row.topic} (first on line {earlier.line})"
             todo = "Keep the line with the right label."
             problems.add(row.line, actual, "one label per topic and item", todo)

@@ -40,10 +40,10 @@ def read_qrels(
         line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
         text=pl.col("text").str.strip_suffix("\r"),
     )
-    kept = lines.filter(pl.col("text").str.contains(r"[^ \t]"))
-    rows = kept.with_columns(pl.col("text").str.extract_groups(_COLUMNS).struct.unnest())
+    filled = lines.filter(pl.col("text").str.contains(r"[^ \t]"))
+    rows = filled.with_columns(pl.col("text").str.extract_groups(_COLUMNS).struct.unnest())
     rows = rows.with_columns(number=pl.col("label").str.extract(_WHOLE_NUMBER).cast(pl.Int64))
-    known = list(scale.values) if scale else list(range(LARGEST_VALUE + 1))
+    labels = list(scale.values) if scale else list(range(LARGEST_VALUE + 1))
     readable = rows.filter(pl.col("item").is_not_null())
     problems = FileProblems(path)
     todo = "Write the line as topic, 0, item, label, or remove it."
@@ -51,7 +51,7 @@ def read_qrels(
         columns = len(text.split())
         actual = f"{columns} column{'s' * (columns != 1)} in {text[:80]!r}"
         problems.add(line, actual, _FOUR_COLUMNS, todo)
-    _find_bad_labels(readable, problems, known)
+    _find_bad_labels(readable, problems, labels)
     _find_long_ids(readable, problems)
     _find_repeated(readable, problems)
     if topics is not None:
@@ -71,10 +71,10 @@ def write_qrels(qrels: pl.DataFrame) -> bytes:
     return "".join(f"{topic}\t0\t{item}\t{label}\n" for topic, item, label in rows).encode()
 
 
-def _find_bad_labels(rows: pl.DataFrame, problems: FileProblems, known: list[int]) -> None:
-    expected = f"one of {', '.join(map(str, known))}"
+def _find_bad_labels(rows: pl.DataFrame, problems: FileProblems, labels: list[int]) -> None:
+    expected = f"one of {', '.join(map(str, labels))}"
     todo = "Correct the label, or add it to the task's labels."
-    bad = rows.filter(~pl.col("number").is_in(known).fill_null(False))
+    bad = rows.filter(~pl.col("number").is_in(labels).fill_null(False))
     for line, label in bad.select("line", "label").iter_rows():
         problems.add(line, f"the label {label!r}", expected, todo)
 

@@ -56,9 +56,9 @@ def check_repeats(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
         key = pl.col("rank") if rules.order == "rank" else AS_TREC_EVAL_READS_IT
         can_drop &= not rows.select(pl.struct("topic", key).is_duplicated().any()).item()
     elif (repeated := repeated_items(rows)).height:
-        kept = kept_rows(repeated, replace(rules, limit=repeated.height))[0]
+        first_rows = kept_rows(repeated, replace(rules, limit=repeated.height))[0]
         again = repeated.join(
-            kept.select("topic", "item", kept="line", top="score", first="rank"),
+            first_rows.select("topic", "item", kept="line", top="score", first="rank"),
             on=["topic", "item"],
         ).filter(pl.col("line") != pl.col("kept"))
         is_no_better = (pl.col("score") <= pl.col("top")) & (pl.col("rank") >= pl.col("first"))
@@ -135,9 +135,9 @@ def looked_up(entries: Frame, rows: pl.DataFrame) -> pl.DataFrame:
 
 def with_homes(rows: pl.DataFrame, formulas: Frame) -> pl.DataFrame:
     """Return the rows with `home`, the post of their formula, which is null for unknown ones."""
-    known = looked_up(formulas.select(item="formula_id", home="post_id"), rows)
+    homes = looked_up(formulas.select(item="formula_id", home="post_id"), rows)
     columns = ("line", "topic", "item", "post", "rank_text")
-    return rows.select(columns).join(known, on="item", how="left")
+    return rows.select(columns).join(homes, on="item", how="left")
 
 
 def wrong_posts(with_home: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
@@ -160,9 +160,9 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
     ):
         yield from _check_documents(named, rules, posts)
     elif items is ItemKind.POSTS and posts is not None:
-        known = looked_up(posts.select(item="post_id", type="type"), named)
+        entries = looked_up(posts.select(item="post_id", type="type"), named)
         columns = ("line", "topic", "item", "rank_text")
-        joined = named.select(columns).join(known, on="item", how="left")
+        joined = named.select(columns).join(entries, on="item", how="left")
         ids = posts.select(item="post_id")
         yield from _unknown_items(joined, joined["type"].is_null(), rules, ItemKind.POSTS, ids=ids)
         if rules.kind is TaskKind.ANSWERS:
@@ -202,8 +202,8 @@ def _check_formulas(rows: pl.DataFrame, rules: RunRules, formulas: Frame) -> Ite
 
 def _check_visual_ids(rows: pl.DataFrame, rules: RunRules, formulas: Frame) -> Iterator[Finding]:
     """Find visual ids that no formula has: not certain while some formulas have no visual id."""
-    known = looked_up(formulas.select(item="visual_id"), rows)
-    is_unknown = ~rows["item"].is_in(known["item"].drop_nulls().implode())
+    entries = looked_up(formulas.select(item="visual_id"), rows)
+    is_unknown = ~rows["item"].is_in(entries["item"].drop_nulls().implode())
     if is_unknown.any():
         some_lack = formulas.lazy().select(pl.col("visual_id").is_null().any()).collect().item()
         ids = formulas.select(item="visual_id")
@@ -249,9 +249,9 @@ def _meant_items(unknown: pl.DataFrame, ids: Frame) -> dict[str, str]:
     other = {name: item for name, item in plain.items() if item not in ("", name)}
     if not other:
         return {}
-    wanted = pl.DataFrame({"item": list(other.values())})
-    known = set(looked_up(ids, wanted)["item"].drop_nulls())
-    return {name: item for name, item in other.items() if item in known}
+    candidates = pl.DataFrame({"item": list(other.values())})
+    item_ids = set(looked_up(ids, candidates)["item"].drop_nulls())
+    return {name: item for name, item in other.items() if item in item_ids}
 
 
 def no_known_item(rows: pl.DataFrame, items: ItemKind, place: str = COMPARED) -> Finding:
@@ -357,8 +357,8 @@ def check_topics(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     yield from find_rows("topics-apart", again, "topic", "the rows of a topic together")
     if not rules.topics:
         return
-    known = pl.Series(rules.topics, dtype=pl.String)
-    others = rows.filter(pl.col("topic").is_in(known.implode()).not_())
+    topics = pl.Series(rules.topics, dtype=pl.String)
+    others = rows.filter(pl.col("topic").is_in(topics.implode()).not_())
     meant = meant_topics(others["topic"].unique(maintain_order=True).to_list(), rules.topics)
     is_meant = pl.col("topic").is_in(list(meant))
     unknown = others.filter(~is_meant)
@@ -370,7 +370,7 @@ def check_topics(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     misspelled = others.filter(is_meant)
     yield from find_rows("topic-spelling", misspelled, "topic", topic, spelled=named_list(spelled))
     named = {*rows["topic"].unique(), *meant.values()}
-    missing = known.filter(~known.is_in(list(named)))
+    missing = topics.filter(~topics.is_in(list(named)))
     places = pl.DataFrame(
         {"line": None, "topic": missing}, schema={"line": pl.Int64, "topic": pl.String}
     )

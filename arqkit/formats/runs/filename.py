@@ -108,9 +108,9 @@ def read_answer_ids(
         if len(run) > LONGEST_FILE or len(answer) > LONGEST_ID:
             expected = f"names of at most {LONGEST_FILE} and ids of at most {LONGEST_ID} characters"
             problems.add(line, f"{answer[:80]!r}", expected, "Check the columns of the line.")
-        known, _ = rows.setdefault((run, topic), (line, answer))
-        if known != line:
-            actual = f"{run} and topic {topic} again (first on line {known})"
+        first_line, _ = rows.setdefault((run, topic), (line, answer))
+        if first_line != line:
+            actual = f"{run} and topic {topic} again (first on line {first_line})"
             todo = "Keep the line with the right id."
             problems.add(line, actual, "one answer id per run and topic", todo)
     problems.refuse_any()

@@ -76,8 +76,8 @@ def known_formats(rules: RunRules) -> list[Layout]:
 
 def taken_formats(rules: RunRules) -> list[Layout]:
     """Return the formats that a task takes."""
-    taken = [layout for layout in known_formats(rules) if rules.kind in layout.kinds]
-    return [TREC] if rules.trec_only and TREC in taken else taken
+    layouts = [layout for layout in known_formats(rules) if rules.kind in layout.kinds]
+    return [TREC] if rules.trec_only and TREC in layouts else layouts
 
 
 def wanted_formats(rules: RunRules) -> str:
@@ -219,10 +219,10 @@ def _header_names(first_cells: pl.Series, topics: tuple[str, ...]) -> list[str]:
 def _layout(good: pl.DataFrame, width: int, rules: RunRules, *, quoted: bool) -> Layout:
     if not good.height:
         return UNKNOWN
-    known = known_formats(rules)
-    fitting = [it for it in known if it.quoted == quoted and len(it.columns) == width]
-    taken = [layout for layout in fitting if layout in taken_formats(rules)] or fitting
-    return TREC if len(taken) > 1 and _is_trec(good, rules.kind) else taken[0]
+    layouts = known_formats(rules)
+    fitting = [it for it in layouts if it.quoted == quoted and len(it.columns) == width]
+    candidates = [layout for layout in fitting if layout in taken_formats(rules)] or fitting
+    return TREC if len(candidates) > 1 and _is_trec(good, rules.kind) else candidates[0]
 
 
 def _is_trec(good: pl.DataFrame, kind: TaskKind) -> bool:
@@ -270,10 +270,10 @@ def _column_findings(
     bad: pl.DataFrame, layout: Layout, width: int, rules: RunRules
 ) -> Iterator[Finding]:
     """Yield the lines with another number of columns, and whether every line lacks columns."""
-    wanted = wanted_formats(rules)
+    formats = wanted_formats(rules)
     if bad.height:
-        wanted_layout = wanted if layout is UNKNOWN else str(layout)
-        expected = pl.lit(wanted if layout is UNKNOWN else f"{width} columns")
+        wanted_layout = formats if layout is UNKNOWN else str(layout)
+        expected = pl.lit(formats if layout is UNKNOWN else f"{width} columns")
         actual = pl.format("columns: {}; {}", "width", pl.col("text").str.slice(0, EXCERPT))
         topic = pl.when(pl.col("width") > 1).then(pl.col("cell_0"))
         places = occurrences(bad, actual=actual, expected=expected, topic=topic)

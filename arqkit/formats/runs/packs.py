@@ -146,18 +146,18 @@ def _files(pack: TaskPack, topics: bytes) -> Iterator[tuple[str, bytes]]:
     }
     yield _SETTINGS, (json.dumps(settings, indent=2) + "\n").encode()
     retrieved = {pack.rules.items, *(layout.items for layout in taken_formats(pack.rules))}
-    known = {
+    id_frames = {
         name: ids.lazy().select(columns)
         for name, columns in _COLUMNS.items()
         if (ids := getattr(pack.rules, name)) is not None and retrieved & _KINDS[name]
     }
-    for name, ids in known.items():
+    for name, ids in id_frames.items():
         file = io.BytesIO()
         ids.sink_parquet(file, compression="zstd")
         yield f"{name}.parquet", file.getvalue()
     if topics:
         yield "topics.xml", topics
-        yield from starter_files(pack.task, pack.rules, known)
+        yield from starter_files(pack.task, pack.rules, id_frames)
 
 
 def read_pack(path: Path) -> TaskPack:

@@ -226,10 +226,10 @@ def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
     ranked = _by_rank(rows.filter(pl.col("rank").is_not_null()) if unreadable.len() else rows)
     # An unreadable score is skipped. Infinity stands in for it where the topic has none before.
     is_unknown = pl.col("is_first") & pl.col("score").is_null()
-    known = pl.when(is_unknown).then(float("inf")).otherwise("score")
+    score = pl.when(is_unknown).then(float("inf")).otherwise("score")
     ranked = ranked.with_columns(
         previous_rank=pl.when("is_first").then(0).otherwise(pl.col("rank").shift()),
-        previous_score=known.forward_fill().shift(),
+        previous_score=score.forward_fill().shift(),
         missed=pl.lit(0),
     )
     if missed := _missed_before(pl.concat([unreadable, lost])):

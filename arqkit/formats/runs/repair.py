@@ -51,14 +51,14 @@ def _repaired_once(data: bytes, rules: RunRules) -> bytes:
         rows = rows.with_columns(score_text=with_point(pl.col("score_text")))
     if "score-percent" in findings:
         rows = rows.with_columns(score_text=without_percent(pl.col("score_text")))
-    kept = _without_dropped(rows, findings)
-    if kept.height == rows.height:
-        kept = _renumbered(rows, findings)
+    repaired = _without_dropped(rows, findings)
+    if repaired.height == rows.height:
+        repaired = _renumbered(rows, findings)
     end = "\n" if text.data.endswith(b"\n") else ""
     lines = text.data.decode().removesuffix("\n").split("\n")
     if table.mended is not None:
         lines = table.mended.to_list()[: len(lines)]
-    written = "\n".join(_written_lines(lines, table, kept))
+    written = "\n".join(_written_lines(lines, table, repaired))
     return (written + end).encode() if written else b""
 
 
@@ -86,11 +86,11 @@ def _renumbered(rows: pl.DataFrame, findings: Mapping[str, pl.DataFrame]) -> pl.
     return new.with_columns(rank_text=rank).drop("order")
 
 
-def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> list[str]:
+def _written_lines(lines: list[str], table: RunTable, repaired: pl.DataFrame) -> list[str]:
     left_out = _lines_of(table, LEFT_OUT)
-    gone = table.rows.join(kept, on="line", how="anti")
+    gone = table.rows.join(repaired, on="line", how="anti")
     left_out |= _spanned(gone)
-    changed = _changed_rows(table, kept)
+    changed = _changed_rows(table, repaired)
     columns = ["rank_text", "score_text"]  # of answers (Task 3) all
     if "answer" in changed.columns:
         columns = [name for name in changed.columns if name != "line"]
@@ -108,9 +108,9 @@ def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> lis
     return written
 
 
-def _changed_rows(table: RunTable, kept: pl.DataFrame) -> pl.DataFrame:
+def _changed_rows(table: RunTable, repaired: pl.DataFrame) -> pl.DataFrame:
     old = table.rows.select("line", old_rank="rank_text", old_score="score_text")
-    both = kept.join(old, on="line", maintain_order="left")
+    both = repaired.join(old, on="line", maintain_order="left")
     is_new = pl.col("rank_text").ne(pl.col("old_rank")) | pl.col("score_text").ne(
         pl.col("old_score")
     )

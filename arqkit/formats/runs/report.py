@@ -94,8 +94,8 @@ class ProblemGroup:
     @property
     def first(self) -> list[dict[str, Any]]:
         """Return the first occurrences, which pages and reports list."""
-        found = pl.col("found", "expected").str.slice(0, SHOWN_CHARACTERS)
-        return self.occurrences.head(FIRST_LINES).with_columns(found).to_dicts()
+        excerpts = pl.col("found", "expected").str.slice(0, SHOWN_CHARACTERS)
+        return self.occurrences.head(FIRST_LINES).with_columns(excerpts).to_dicts()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -56,10 +56,10 @@ def check_data(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -
 def refused_report(problems: Iterable[Problem]) -> RunReport:
     """Return the report of an upload that cannot be unpacked."""
     groups = []
-    for number, (_, line, found, expected, todo) in enumerate(problems, start=1):
+    for number, (_, line, actual, expected, todo) in enumerate(problems, start=1):
         kind = "unreadable-file" if number == 1 else f"unreadable-file-{number}"
-        message = f"Found {found}; expected {expected}."
-        places = listed([(line, None, found, expected)])
+        message = f"Found {actual}; expected {expected}."
+        places = listed([(line, None, actual, expected)])
         groups.append(ProblemGroup(kind, Severity.ERROR, 1, message, todo, places))
     return RunReport(problems=tuple(groups))
 
@@ -81,8 +81,8 @@ def repair_lines(before: bytes, after: bytes) -> list[dict[str, Any]]:
     old, new = (data.decode(errors="replace").splitlines() for data in (before, after))
     lines = list(islice(_diff(old, new), DIFF_LINES))
     gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
-    shown = sum(line["kind"] in ("removed", "added") for line in lines)
-    if (rest := gone.total() + come.total() - shown) > 0:
+    listed_changes = sum(line["kind"] in ("removed", "added") for line in lines)
+    if (rest := gone.total() + come.total() - listed_changes) > 0:
         text = f"… and {rest:,} more changed {'line is' if rest == 1 else 'lines are'}"
         lines.append(_diff_line("gap", None, f"{text} not shown here."))
     return lines

@@ -45,13 +45,13 @@ def read_chosen(data: bytes, *, path: str) -> list[ChosenQuestion]:
         todo = "Rename the column with the question ids to post_id."
         problems.add(1, actual, "a column post_id", todo)
         problems.refuse_any()
-    chosen = [_question(line, cells, header) for line, cells in rows[1:]]
-    _find_problems(chosen, problems)
-    if not chosen and not problems:
+    questions = [_question(line, cells, header) for line, cells in rows[1:]]
+    _find_problems(questions, problems)
+    if not questions and not problems:
         todo = "List the questions, one per line."
         problems.add(None, "no questions", "at least one question", todo)
     problems.refuse_any()
-    return chosen
+    return questions
 
 
 def _question(line: int, cells: list[str], header: list[str]) -> ChosenQuestion:
@@ -60,14 +60,14 @@ def _question(line: int, cells: list[str], header: list[str]) -> ChosenQuestion:
         return cells[at] if at is not None and at < len(cells) else ""
 
     facts = {name: normalized_value(name, cell((name.replace("_", ""),))) for name in _FIELDS}
-    known = {name: value for name, value in facts.items() if value}
-    return ChosenQuestion(line, cell(_POST), cell(_NUMBER), cell(_FORMULA), known)
+    filled = {name: value for name, value in facts.items() if value}
+    return ChosenQuestion(line, cell(_POST), cell(_NUMBER), cell(_FORMULA), filled)
 
 
-def _find_problems(chosen: list[ChosenQuestion], problems: FileProblems) -> None:
+def _find_problems(questions: list[ChosenQuestion], problems: FileProblems) -> None:
     posts: dict[str, int] = {}
     numbers: dict[int, int] = {}
-    for question in chosen:
+    for question in questions:
         line, post = question.line, question.post_id
         if question.topic and question.number is None:
             actual = f"the topic number {question.topic[:80]!r}"

@@ -157,12 +157,12 @@ def _inner_html(element: etree._Element) -> str:
 
 
 def _refuse_element(
-    element: etree._Element, known: tuple[str, ...], problems: FileProblems
+    element: etree._Element, expected: tuple[str, ...], problems: FileProblems
 ) -> None:
     tag = str(element.tag)
-    near = get_close_matches(tag, known, n=1)
+    near = get_close_matches(tag, expected, n=1)
     todo = f"Did you mean {near[0]}?" if near else "Remove the element."
-    problems.add(_line(element), f"the element {tag}", " or ".join(known), todo)
+    problems.add(_line(element), f"the element {tag}", " or ".join(expected), todo)
 
 
 def _line(element: etree._Element) -> int:
@@ -232,8 +232,8 @@ def _elements(topic: TopicRecord) -> list[str]:
         ("Tags", ",".join(topic.tags)),
     ]
     query = [("Scenario", topic.scenario), ("Criteria", topic.criteria)]
-    shown = [*formula, *question, *(text for text in query if text[1])]
-    return [f"      <{name}>{_text(text or '')}</{name}>" for name, text in shown]
+    fields = [*formula, *question, *(text for text in query if text[1])]
+    return [f"      <{name}>{_text(text or '')}</{name}>" for name, text in fields]
 
 
 def _text(text: str) -> str:

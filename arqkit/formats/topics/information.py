@@ -63,8 +63,8 @@ def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[
     for topic, row in numbered.items():
         plain = {key: re.sub("[^a-z0-9]", "", key.lower()) for key in row.values}
         named = {_KEYS.get(plain[key], key): value for key, value in row.values.items()}
-        known = {key: normalized_value(key, named[key]) for key in named if key in _KNOWN}
-        numbered[topic] = row._replace(values=named | known)
+        information = {key: normalized_value(key, named[key]) for key in named if key in _KNOWN}
+        numbered[topic] = row._replace(values=named | information)
     return numbered, problems
 
 

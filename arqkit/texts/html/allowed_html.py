@@ -102,5 +102,5 @@ def is_clean(text: str, inside: dict[str, frozenset[str]]) -> bool:
 
 def _name_with_attributes(tag: str) -> str:
     name = tag[1 : tag.find(" ")]
-    known = _WITH_ATTRIBUTES.get(name)
-    return name if known and known.fullmatch(tag) else ""
+    pattern = _WITH_ATTRIBUTES.get(name)
+    return name if pattern and pattern.fullmatch(tag) else ""

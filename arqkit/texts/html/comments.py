@@ -43,11 +43,11 @@ def with_markup(clean_html: str) -> str:
     """
     if not _MARK.search(clean_html):
         return clean_html
-    held: list[str] = []
+    fragments: list[str] = []
 
     def hold(html: str) -> str:
-        held.append(html)
-        return f"\0{len(held) - 1}\1"
+        fragments.append(html)
+        return f"\0{len(fragments) - 1}\1"
 
     text = _SKIPPED.sub(lambda match: hold(match[0]), clean_html)
     text = _CODE.sub(lambda match: hold(f"<code>{match['code'].strip()}</code>"), text)
@@ -57,14 +57,14 @@ def with_markup(clean_html: str) -> str:
     for mark in _EMPHASIS:
         text = mark.sub(r"<em>\1</em>", text)
     while _PLACEHOLDER.search(text):
-        text = _PLACEHOLDER.sub(lambda match: held[int(match[1])], text)
+        text = _PLACEHOLDER.sub(lambda match: fragments[int(match[1])], text)
     # Marks that overlap each other or a tag are left as text.
     return text if is_clean(FORMULA.sub("\0", text), IN_LINES) else clean_html
 
 
 def _link(target: str, words: str, hold: Callable[[str], str]) -> str:
-    known = web_address(unescape(target))
-    return hold(f'<a href="{escape(known)}">') + words + hold("</a>") if known else words
+    address = web_address(unescape(target))
+    return hold(f'<a href="{escape(address)}">') + words + hold("</a>") if address else words
 
 
 def _bare(target: str, hold: Callable[[str], str]) -> str:

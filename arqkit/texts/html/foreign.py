@@ -63,16 +63,16 @@ def read_shown(pasted: str) -> ShownText:
         return ShownText(escape(pasted), frozenset())
     highlighted = set()
     for formula in root.xpath(".//*[@data-latex]"):
-        known, latex = (
+        formula_id, latex = (
             _NOT_XML.sub("", formula.get(name, "")) for name in ("data-formula-id", "data-latex")
         )
         classes = (formula.get("class") or "").split()
         if "is-highlighted" in classes:
-            known = known or "marked"
-            highlighted.add(known)
+            formula_id = formula_id or "marked"
+            highlighted.add(formula_id)
         dollars = "$$" if "is-display" in classes else "$"
         plain = etree.Element(
-            "span", {"class": "math-container"} | ({"id": known} if known else {})
+            "span", {"class": "math-container"} | ({"id": formula_id} if formula_id else {})
         )
         plain.text, plain.tail = f"{dollars}{latex}{dollars}", formula.tail
         formula.getparent().replace(formula, plain)
@@ -147,8 +147,8 @@ def _replace(math: html.HtmlElement, document_id: str) -> bool:
     plain = html.Element("span")
     if latex:
         plain.set("class", "math-container")
-        if (known := math.get("id") or "").startswith(document_id):
-            plain.set("id", known)
+        if (formula_id := math.get("id") or "").startswith(document_id):
+            plain.set("id", formula_id)
     plain.text = f"{dollars}{latex}{dollars}" if latex else WITHOUT_LATEX
     plain.tail = math.tail
     parent = math.getparent()

@@ -82,13 +82,13 @@ class Bare(NamedTuple):
 
 def with_dollars(text: str) -> str:
     """Return the text of a formula's element with dollars as its delimiters."""
-    kept = text.strip()
-    if kept[:2] == r"\(" and kept[-2:] == r"\)":
-        return f"${kept[2:-2]}$"
-    if kept[:2] == r"\[" and kept[-2:] == r"\]":
-        return f"$${kept[2:-2]}$$"
-    if kept.startswith(r"\begin{") and kept.endswith("}"):
-        return f"$${kept}$$"
+    latex = text.strip()
+    if latex[:2] == r"\(" and latex[-2:] == r"\)":
+        return f"${latex[2:-2]}$"
+    if latex[:2] == r"\[" and latex[-2:] == r"\]":
+        return f"$${latex[2:-2]}$$"
+    if latex.startswith(r"\begin{") and latex.endswith("}"):
+        return f"$${latex}$$"
     return text
 
 

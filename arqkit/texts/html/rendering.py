@@ -88,7 +88,7 @@ def read_text(clean_html: str, definitions: Definitions | None = None) -> PostTe
     A formula that is a whole paragraph is a display: the labs' collections have single dollars for
     nearly all double ones.
     """
-    known = definitions or Definitions()
+    macros = definitions or Definitions()
     alone = {match.end() for match in _ALONE.finditer(clean_html)}
     formulas = []
     for match in _FORMULA.finditer(clean_html):
@@ -96,7 +96,9 @@ def read_text(clean_html: str, definitions: Definitions | None = None) -> PostTe
         latex, is_block = posttext.without_marks(unescape(unescape(match[2])))
         formulas.append(
             Formula(
-                unescape(match[1]), latex, (known.before(latex), is_block or match.start() in alone)
+                unescape(match[1]),
+                latex,
+                (macros.before(latex), is_block or match.start() in alone),
             )
         )
     return PostText(clean_html, tuple(formulas))
@@ -111,8 +113,8 @@ def one_formula(latex: str, definitions: Definitions) -> PostText:
 
 def formula_alone(texts: Iterable[PostText], formula_id: str) -> PostText:
     """Return a text with only one formula of a post, or an empty text if the post lacks it."""
-    known = (one for text in texts for one in text.formulas if one.formula_id == formula_id)
-    if (formula := next(known, None)) is None:
+    matches = (one for text in texts for one in text.formulas if one.formula_id == formula_id)
+    if (formula := next(matches, None)) is None:
         return PostText("", ())
     span = (
         f'<span class="math-container" id="{escape(formula_id)}">${escape(formula.latex)}$</span>'
@@ -229,12 +231,12 @@ def _formula(done: Typeset, formula: Formula, *, is_highlighted: bool = False) -
         classes += " is-long"
     if _RARE_SIGN.search(inside):
         classes += " has-rare-signs"  # of which the first part of the math font has no sizes
-    known = f' data-formula-id="{escape(formula.formula_id)}"' if formula.formula_id else ""
-    known += f' data-latex="{escape(formula.latex)}"'
+    attributes = f' data-formula-id="{escape(formula.formula_id)}"' if formula.formula_id else ""
+    attributes += f' data-latex="{escape(formula.latex)}"'
     if is_highlighted:
         place = f' id="formula-{escape(formula.formula_id)}"' if formula.formula_id else ""
-        return f'<mark class="{classes} is-highlighted"{known}{place}>{inside}</mark>'
-    return f'<span class="{classes}"{known}>{inside}</span>'
+        return f'<mark class="{classes} is-highlighted"{attributes}{place}>{inside}</mark>'
+    return f'<span class="{classes}"{attributes}>{inside}</span>'
 
 
 def _link(match: re.Match[str], links: Callable[[str], str | None], ends: list[str]) -> str:
@@ -289,10 +291,10 @@ def matching_formulas(
     if not latex.strip():
         return frozenset()
     for kind in (_bare, _layout):
-        wanted = kind(latex)
-        if wanted and (
+        query_form = kind(latex)
+        if query_form and (
             same := frozenset(
-                formula.formula_id for formula in candidates if kind(formula.latex) == wanted
+                formula.formula_id for formula in candidates if kind(formula.latex) == query_form
             )
         ):
             return same

@@ -47,8 +47,8 @@ class CleanText:
         """Return the whole text, built on first use: most imported posts are stored unchanged."""
         elements = zip(self.ids, self.written, self.texts[1:], strict=True)
         html = [
-            f'<span class="math-container" id="{known}">{text}</span>{rest}'
-            for known, text, rest in elements
+            f'<span class="math-container" id="{formula_id}">{text}</span>{rest}'
+            for formula_id, text, rest in elements
         ]
         return "".join([self.texts[0], *html])
 
@@ -102,8 +102,8 @@ def clean_title_and_body(title: str, body: str, *, post_id: str) -> tuple[CleanT
 def lacks_ids(html: str) -> bool:
     """Return whether a safe text may hold formulas without elements, dollars or given ids."""
     parts = FORMULA.split(html)
-    given, written = parts[1::3], parts[2::3]
-    is_whole = all(known and "." not in known for known in given) and all(
+    ids, written = parts[1::3], parts[2::3]
+    is_whole = all(formula_id and "." not in formula_id for formula_id in ids) and all(
         text[:1] == "$" for text in written
     )
     return not is_whole or has_marks("\0".join(parts[::3]))
@@ -171,7 +171,9 @@ def _wrapped(html: str, within: list[TextFormula], *, has_typed_code: bool) -> I
             source = run[bare.inner].replace("<br>", " ")
             if "<" in source:
                 within += [
-                    _formula(known, text) for known, text in FORMULA.findall(source) if known
+                    _formula(formula_id, text)
+                    for formula_id, text in FORMULA.findall(source)
+                    if formula_id
                 ]
                 source = _TAG.sub("", source)
             dollars = "$$" if bare.is_display else "$"
@@ -191,8 +193,8 @@ def _numbered(
     if any(parts.given):
         number = count(first)
         ids = [
-            f"{prefix}.{next(number)}" if known is None or "." in known else known
-            for known in parts.given
+            f"{prefix}.{next(number)}" if formula_id is None or "." in formula_id else formula_id
+            for formula_id in parts.given
         ]
         numbered = next(number) - first
     else:
@@ -208,7 +210,7 @@ def _formula(formula_id: str, text: str) -> TextFormula:
 
 def _joined(parts: _Parts) -> str:
     html = [parts.texts[0]]
-    for known, text, after in zip(parts.given, parts.written, parts.texts[1:], strict=True):
-        opening = '<span class="math-container"' + (f' id="{known}">' if known else ">")
+    for formula_id, text, after in zip(parts.given, parts.written, parts.texts[1:], strict=True):
+        opening = '<span class="math-container"' + (f' id="{formula_id}">' if formula_id else ">")
         html.append(f"{opening}{text}</span>{after}")
     return "".join(html)

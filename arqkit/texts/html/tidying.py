@@ -64,9 +64,9 @@ def kept_value(element: str, name: str, value: str) -> str | None:
         return value if re.fullmatch(allowed, value) else None
     if name in ("href", "src"):
         value = web_address(value)
-    known = ATTRIBUTES.get(element, {}).get(name)
+    pattern = ATTRIBUTES.get(element, {}).get(name)
     # The proof reads the escaped value.
-    return value if known and re.fullmatch(known, escape(value)) else None
+    return value if pattern and re.fullmatch(pattern, escape(value)) else None
 
 
 def web_address(value: str) -> str:
@@ -101,7 +101,7 @@ def _cleaned(html: str, tags: frozenset[str]) -> str:
         html,
         tags=set(tags | {"span"}),
         attributes={"span": {"class", "id"}}
-        | {name: set(known) for name, known in ATTRIBUTES.items()},
+        | {name: set(attributes) for name, attributes in ATTRIBUTES.items()},
         attribute_filter=kept_value,
         url_schemes={"http", "https"},
         link_rel=None,
@@ -187,9 +187,9 @@ class _Writer:
         text = _LINE_BREAK.sub(" ", _SPANS.sub("", inner))
         if not text:
             return end[1]
-        known = f' id="{ids[0]}"' if ids else ""
+        id_attribute = f' id="{ids[0]}"' if ids else ""
         text = escape(with_dollars(unescape(text)), quote=False)
-        self.out.append(f'<span class="math-container"{known}>{text}</span>')
+        self.out.append(f'<span class="math-container"{id_attribute}>{text}</span>')
         return end[1]
 
 

@@ -142,7 +142,7 @@ def latex_layouts(batch: Sequence[str], *, exact: bool) -> list[ConvertedLatex]:
             return [ConvertedLatex(batch[0], None, f"{type(error).__name__}: {error}")]
         middle = len(batch) // 2
         halves = batch[:middle], batch[middle:]
-        return [found for half in halves for found in latex_layouts(half, exact=exact)]
+        return [converted for half in halves for converted in latex_layouts(half, exact=exact)]
 
 
 def _layouts(batch: Sequence[str], exact: bool) -> list[ConvertedLatex]:

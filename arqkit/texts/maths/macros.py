@@ -43,7 +43,7 @@ class Definitions:
         whole = "".join(definition.latex for definition in [*needed, *definitions])
         return f"{whole}{bare}" if len(whole) <= LONGEST else latex
 
-    def _needed(self, latex: str, own: set[str]) -> list[Definition]:
+    def _needed(self, latex: str, defined_here: set[str]) -> list[Definition]:
         """Return the definitions that a formula uses, directly or indirectly, in their order."""
         if not self._known:
             return []
@@ -51,7 +51,7 @@ class Definitions:
         waiting = [latex]
         while waiting:
             for name in _USED.findall(waiting.pop()):
-                if name in self._known and name not in needed and name not in own:
+                if name in self._known and name not in needed and name not in defined_here:
                     needed.add(name)
                     waiting.append(self._known[name].latex)
         return [definition for name, definition in self._known.items() if name in needed]
@@ -63,7 +63,7 @@ def take_definitions(latex: str) -> tuple[list[Definition], str]:
     As on the site, a formula may redefine built-in macros, which `\newcommand` would refuse.
     """
     definitions: list[Definition] = []
-    kept: list[str] = []
+    pieces: list[str] = []
     place = 0
     for match in _START.finditer(latex):
         if match.start() < place:
@@ -71,10 +71,10 @@ def take_definitions(latex: str) -> tuple[list[Definition], str]:
         end = _closing(latex, match.end())
         if end is None:
             continue
-        kept.append(latex[place : match.start()])
+        pieces.append(latex[place : match.start()])
         definitions.append(_definition(match, latex[match.end() : end]))
         place = end
-    return definitions, "".join([*kept, latex[place:]]) if definitions else latex
+    return definitions, "".join([*pieces, latex[place:]]) if definitions else latex
 
 
 def _definition(match: re.Match[str], body: str) -> Definition:

@@ -178,14 +178,14 @@ _REPAIRS = [
 
 def _balanced(latex: str) -> str:
     r"""Balance a fragment cut at dollars inside \text; ends without a beginning are removed."""
-    depth, kept, place = 0, [], 0
+    depth, pieces, place = 0, [], 0
     for brace in _BRACE.finditer(latex):
         is_surplus = brace[0] == "}" and depth == 0
         depth += (brace[0] == "{") - (brace[0] == "}" and not is_surplus)
         if is_surplus:
-            kept.append(latex[place : brace.start()])
+            pieces.append(latex[place : brace.start()])
             place = brace.end()
-    whole = "".join([*kept, latex[place:], "}" * depth])
+    whole = "".join([*pieces, latex[place:], "}" * depth])
     if not _is_paired(_SIDE.findall(whole), "left"):
         whole = _SIDE.sub("", whole)
     if not _is_paired([mark[1] for mark in _ENVIRONMENT.finditer(whole)], "begin"):
@@ -320,15 +320,15 @@ def _rebuilt(element: Any) -> str:
 
 def _attributes(element: Any) -> str:
     classes, colour = _of_style(element.get("style", ""))
-    given = element.get("class", "").split()
-    classes = [*(name for name in given if _CLASS.fullmatch(name)), *classes]
+    names = element.get("class", "").split()
+    classes = [*(name for name in names if _CLASS.fullmatch(name)), *classes]
     pairs = [*element.items(), *([("mathcolor", colour)] if colour.lower() not in _BLACK else [])]
-    kept = [
+    attributes = [
         f' {name}="{escape(value)}"'
         for name, value in pairs
         if _ATTRIBUTE.fullmatch(f"{name}={value}")
     ]
-    return "".join(kept) + (f' class="{" ".join(classes)}"' if classes else "")
+    return "".join(attributes) + (f' class="{" ".join(classes)}"' if classes else "")
 
 
 def _of_style(style: str) -> tuple[list[str], str]:

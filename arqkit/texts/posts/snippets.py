@@ -65,20 +65,22 @@ def marked(
     """
     stems, ids = {stem(word) for word in terms}, set(formulas)
     parts: list[Part] = []
-    left = read
+    remaining = read
     for piece in pieces(html):
-        if left <= 0:
+        if remaining <= 0:
             return [*parts, Part("gap")]
         if isinstance(piece, TextFormula):
             is_long = len(piece.latex) > LONGEST_FORMULA
             parts.append(
                 Part("gap") if is_long else Part("formula", "", piece, piece.formula_id in ids)
             )
-            left -= FORMULA_LENGTH
+            remaining -= FORMULA_LENGTH
         else:
-            parts.extend(_words(piece[:left], stems, not parts or parts[-1].text.endswith(" ")))
-            left -= len(piece)
-    return parts if left >= 0 else [*parts, Part("gap")]
+            parts.extend(
+                _words(piece[:remaining], stems, not parts or parts[-1].text.endswith(" "))
+            )
+            remaining -= len(piece)
+    return parts if remaining >= 0 else [*parts, Part("gap")]
 
 
 def _words(text: str, stems: set[str], after_blank: bool) -> list[Part]:

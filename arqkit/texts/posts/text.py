@@ -128,10 +128,10 @@ def _bare(text: str) -> str:
 
 
 def _formula(match: re.Match[str]) -> TextFormula:
-    known = _ID.search(match["span"])
+    id_match = _ID.search(match["span"])
     # Some topic files escape HTML twice.
     latex, is_display = without_marks(unescape(unescape(match["inner"])))
-    return TextFormula(known[1] if known else "", latex, is_display)
+    return TextFormula(id_match[1] if id_match else "", latex, is_display)
 
 
 def without_marks(text: str) -> tuple[str, bool]:

@@ -184,20 +184,22 @@ def sift(candidates: Iterable[Candidate], criteria: Criteria) -> Sifted:
     """Return the questions that meet all criteria; others are counted at the first they miss."""
     filters = _filters(criteria)
     missed: Counter[str] = Counter()
-    kept = []
-    asked = {name for name, (least, most) in criteria.bounds.items() if (least, most) != Bounds()}
-    asked |= {"created"} if criteria.first_day or criteria.last_day else set()
-    asked |= {"duplicates"} if criteria.needs_link else set()
+    fitting = []
+    unmet_names = {
+        name for name, (least, most) in criteria.bounds.items() if (least, most) != Bounds()
+    }
+    unmet_names |= {"created"} if criteria.first_day or criteria.last_day else set()
+    unmet_names |= {"duplicates"} if criteria.needs_link else set()
     for candidate in candidates:
-        asked = {name for name in asked if not _has(candidate, name)}
+        unmet_names = {name for name in unmet_names if not _has(candidate, name)}
         reason = next((name for name, holds in filters.items() if not holds(candidate)), None)
         if reason is None:
-            kept.append(candidate)
+            fitting.append(candidate)
         else:
             missed[reason] += 1
-    kept.sort(key=lambda it: (-(it.score or 0), -(it.views or 0), len(it.post_id), it.post_id))
-    lacking = tuple(what for name, what in _LACKING.items() if name in asked and missed)
-    return Sifted(kept, {name: missed[name] for name in filters}, lacking)
+    fitting.sort(key=lambda it: (-(it.score or 0), -(it.views or 0), len(it.post_id), it.post_id))
+    lacking = tuple(what for name, what in _LACKING.items() if name in unmet_names and missed)
+    return Sifted(fitting, {name: missed[name] for name in filters}, lacking)
 
 
 def _has(candidate: Candidate, name: str) -> bool:
@@ -229,8 +231,8 @@ def drawn_by_strata(
 
 
 def _thirds(values: Iterable[float | None]) -> list[float]:
-    known = sorted(value for value in values if value is not None)
-    return [known[len(known) * part // 3] for part in (1, 2)] if known else []
+    ordered = sorted(value for value in values if value is not None)
+    return [ordered[len(ordered) * part // 3] for part in (1, 2)] if ordered else []
 
 
 def _third(value: float | None, cuts: Sequence[float]) -> int:
@@ -331,7 +333,7 @@ def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -
     """
     topics = MadeTopics()
     for question in sorted(questions, key=lambda question: question.number):
-        chosen = _chosen(question, size)
+        place_and_formula = _chosen(question, size)
         ids: dict[int, str] = {}
         title, body = (
             _numbered(text, kind, question, topics.index, ids)
@@ -339,8 +341,8 @@ def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -
         )
         topic = TopicRecord(f"A.{question.number}", title, body, question.tags)
         topics.questions.append(topic)
-        if chosen is not None:
-            place, formula = chosen
+        if place_and_formula is not None:
+            place, formula = place_and_formula
             number = f"B.{question.number}"
             topics.formulas.append(
                 topic._replace(query_id=number, formula_id=ids[place], latex=formula.latex)
@@ -367,9 +369,11 @@ def layout_size(layout: str | None, latex: str) -> Size:
 def _chosen(question: Question, size: Callable[[str], Size]) -> tuple[int, TextFormula] | None:
     """Return the query formula and its position among all formulas of the question."""
     formulas: Sequence[TextFormula] = text_formulas(question.title) + text_formulas(question.body)
-    wanted = question.query_formula
-    if wanted:
-        return next((pair for pair in enumerate(formulas) if pair[1].formula_id == wanted), None)
+    formula_id = question.query_formula
+    if formula_id:
+        return next(
+            (pair for pair in enumerate(formulas) if pair[1].formula_id == formula_id), None
+        )
     largest = query_formula(question.title, question.body, size=size)
     return None if largest is None else (formulas.index(largest), largest)
 

@@ -93,8 +93,8 @@ def _marked(text: str) -> Iterator[Piece]:
             place = start = skipped.end()
         elif environment := _ENVIRONMENT.match(text, place):
             place = environment.end()  # it is in a bare formula, or is one
-        elif found := _between_marks(text, place):
-            latex, end, is_display = found
+        elif marked := _between_marks(text, place):
+            latex, end, is_display = marked
             yield from _rest(text[start:place])
             yield _formula(latex, is_display=is_display)
             place = start = end
@@ -194,10 +194,10 @@ def _sides(mark: str, before: str, after: str) -> tuple[bool, bool]:
 def _beside_marks(text: str, opening: str, closing: str) -> Iterator[Piece]:
     """Yield the text and formulas behind a mark that opens, or before one that closes."""
     pieces = [*bare_pieces(text, is_opened=bool(opening), is_closed=bool(closing))]
-    shown = [piece for piece in pieces if not isinstance(piece, str) or piece.strip()]
-    if opening and (not shown or isinstance(shown[0], str)):
+    visible = [piece for piece in pieces if not isinstance(piece, str) or piece.strip()]
+    if opening and (not visible or isinstance(visible[0], str)):
         yield opening
     for piece in pieces:
         yield piece if isinstance(piece, str) else _formula(piece.latex)
-    if closing and (not shown or isinstance(shown[-1], str)):
+    if closing and (not visible or isinstance(visible[-1], str)):
         yield closing

@@ -127,7 +127,7 @@ def test_a_topic_goes_to_the_wanted_person_who_has_not_judged_it():
     items = [SecondItem(key, f"A.{key}", frozenset({1})) for key in range(6)]
     wanted = {"A.1": 2, "A.3": 2, "A.4": 2, "A.5": 1, "A.0": 9}
 
-    plan = plan_second(items, (1, 2, 3), by_topic=True, seed=1, wanted=wanted)
+    plan = plan_second(items, (1, 2, 3), by_topic=True, seed=1, preferred=wanted)
     mine = {person: {item.topic for item in mine} for person, mine in plan.items.items()}
     assert mine[2] >= {"A.1", "A.3", "A.4"}
     assert {len(mine[2]), len(mine[3])} == {3}
