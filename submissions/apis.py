@@ -228,8 +228,8 @@ class RunFilterSerializer(serializers.Serializer):
 
     def keeps(self, run: Run) -> bool:
         """Return whether a run has all that was asked for."""
-        found = {"team": run.team.name, "state": run.state, "standing": run.standing.key}
-        return all(found[name] == wanted for name, wanted in self.validated_data.items())
+        facts = {"team": run.team.name, "state": run.state, "standing": run.standing.key}
+        return all(facts[name] == value for name, value in self.validated_data.items())
 
 
 class RunListApi(ListAPIView):
@@ -248,9 +248,13 @@ class RunListApi(ListAPIView):
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> Any:
         """Return the runs that the address asks for."""
-        wanted = RunFilterSerializer(data=self.request.query_params)
-        wanted.is_valid(raise_exception=True)
-        return [run for run in queryset if wanted.keeps(run)] if wanted.validated_data else queryset
+        run_filter = RunFilterSerializer(data=self.request.query_params)
+        run_filter.is_valid(raise_exception=True)
+        return (
+            [run for run in queryset if run_filter.keeps(run)]
+            if run_filter.validated_data
+            else queryset
+        )
 
     @extend_schema(parameters=[RunFilterSerializer], responses={200: RunSerializer(many=True)})
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -273,12 +277,12 @@ class RunListApi(ListAPIView):
     def post(self, request: Request, lab: str, task: str) -> Response:
         """Upload a run file. Poll the report of each run until its state is valid or invalid."""
         visible_task = _task(request, lab, task)
-        given = UploadSerializer(data=request.data).given()
-        file, name = given.pop("file"), given.pop("team", None)
-        is_baseline = given.get("is_baseline") and may_organize(request.user, visible_task.lab)
+        fields = UploadSerializer(data=request.data).given()
+        file, name = fields.pop("file"), fields.pop("team", None)
+        is_baseline = fields.get("is_baseline") and may_organize(request.user, visible_task.lab)
         team = lab_team(visible_task.lab) if is_baseline else _team(request, visible_task, name)
-        check_only, confirmed = given.pop("check_only"), given.pop("confirm_team")
-        metadata = metadata_by_name(file, **given)
+        check_only, confirmed = fields.pop("check_only"), fields.pop("confirm_team")
+        metadata = metadata_by_name(file, **fields)
         if not is_baseline:
             require_named_team(team, names=metadata, confirmed=confirmed)
         key, at = request.headers.get("Idempotency-Key"), timezone.now()
@@ -315,9 +319,9 @@ class RunDetailApi(APIView):
     def patch(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Change details of a run, such as `is_primary`; those that are not sent stay."""
         changed = _run(request, lab, task, run)
-        given = ChangeSerializer(data=request.data).given()
-        reason, by = given.pop("reason", ""), signed_in(request)
-        metadata = replace(metadata_of(changed), **given)
+        fields = ChangeSerializer(data=request.data).given()
+        reason, by = fields.pop("reason", ""), signed_in(request)
+        metadata = replace(metadata_of(changed), **fields)
         if correct_run(run=changed, metadata=metadata, by=by, at=timezone.now(), reason=reason):
             validate_after_commit([changed])
         return Response(RunSerializer(_run(request, lab, task, run)).data)
@@ -404,8 +408,8 @@ def _key(text: str | None) -> UUID | None:
 def _team(request: Request, task: Task, name: Any) -> Team:
     """Return the named team, or the only team the user can submit for."""
     teams = list(teams_to_submit_for(request.user, task))
-    chosen = [team for team in teams if name is None or team.name.lower() == str(name).lower()]
-    if len(chosen) != 1:
-        known = ", ".join(team.name for team in teams) or "none; create or join a team first"
-        raise serializers.ValidationError({"team": [f"Name one of your teams: {known}."]})
-    return chosen[0]
+    matching = [team for team in teams if name is None or team.name.lower() == str(name).lower()]
+    if len(matching) != 1:
+        names = ", ".join(team.name for team in teams) or "none; create or join a team first"
+        raise serializers.ValidationError({"team": [f"Name one of your teams: {names}."]})
+    return matching[0]

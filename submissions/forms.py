@@ -195,34 +195,34 @@ class SystemForm(VersionedForm):
             is_same = linkable.pk == run.pk or (
                 run.system is not None and linkable.system == run.system
             )
-            own = [
+            choices = [
                 ("linked", "Not trained on these topics"),
                 ("trained", "Trained on these topics"),
             ]
             task, team = linkable.task, linkable.team
             self.fields[name] = forms.ChoiceField(
                 label=f"{task.lab.name}, {task.name}: {linkable.tag} of {team.name}",
-                choices=own if linkable.pk == run.pk else [("", "Another system"), *linked],
+                choices=choices if linkable.pk == run.pk else [("", "Another system"), *linked],
                 required=False,
                 initial=("trained" if linkable.is_trained else "linked") if is_same else "",
             )
 
     def links(self) -> dict[int, bool]:
         """Return whether the system was trained on the topics, by the key of each linked run."""
-        chosen = {run.pk: self.cleaned_data[name] for name, run in self.runs.items()}
-        return {key: value == "trained" for key, value in chosen.items() if value}
+        answers = {run.pk: self.cleaned_data[name] for name, run in self.runs.items()}
+        return {key: value == "trained" for key, value in answers.items() if value}
 
 
 def metadata_forms(
     data: Mapping[str, Any], *, names: Sequence[str], task: Task, organizes: bool
 ) -> list[RunMetadataForm]:
     """Return a form per file name, filled with the submitted values, or else from the name."""
-    known = {data.get(f"{prefix}-name"): prefix for prefix in metadata_prefixes(data)}
+    prefixes = {data.get(f"{prefix}-name"): prefix for prefix in metadata_prefixes(data)}
     forms_of_files = []
     for position, name in enumerate(names):
         values = asdict(metadata_from_name(name)) | {"name": name}
-        if name in known:
-            posted = {key: data.get(f"{known[name]}-{key}") for key in values}
+        if name in prefixes:
+            posted = {key: data.get(f"{prefixes[name]}-{key}") for key in values}
             values |= {key: value for key, value in posted.items() if value is not None}
         forms_of_files.append(
             RunMetadataForm(prefix=f"run{position}", initial=values, task=task, organizes=organizes)

@@ -44,9 +44,9 @@ def linkable_runs(user: Visitor, run: Run) -> RunQuerySet:
     """
     if not user.is_authenticated:
         return Run.objects.none()
-    own = Q(team__memberships__user_id=user.pk)
+    of_teams = Q(team__memberships__user_id=user.pk)
     same = Q(task__lab__in=labs_organized_by(user), team__name__iexact=run.team.name)
-    runs = Run.objects.scorable().filter(own | same, task__kind=run.task.kind)
+    runs = Run.objects.scorable().filter(of_teams | same, task__kind=run.task.kind)
     elsewhere = runs.exclude(task=run.task_id).select_related("team", "task__lab").distinct()
     return elsewhere.order_by("task__lab__slug", "task__slug", "tag", "pk")
 

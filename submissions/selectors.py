@@ -138,8 +138,8 @@ def quotas_left(
 ) -> list[tuple[Team, int]]:
     """Return how many runs (or post-hoc runs) each team may still submit, in one query."""
     counting = Run.objects.counting(post_hoc=post_hoc).filter(task=task).order_by()
-    used = dict(counting.values_list("team").annotate(runs=Count("pk")))
-    return [(team, max(0, task.protocol.quota - used.get(team.pk, 0))) for team in teams]
+    counts = dict(counting.values_list("team").annotate(runs=Count("pk")))
+    return [(team, max(0, task.protocol.quota - counts.get(team.pk, 0))) for team in teams]
 
 
 def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]:
@@ -155,18 +155,18 @@ def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]
         )
     runs = Run.objects.submitted().filter(visible, withdrawn_at=None, is_post_hoc=False).order_by()
     states: Counter[tuple[int, str]] = Counter()
-    used: Counter[tuple[int, int]] = Counter()
+    counting: Counter[tuple[int, int]] = Counter()
     groups = runs.values_list("task", "team", "status", "is_baseline").annotate(runs=Count("pk"))
     for task, team, status, is_baseline, count in groups:
         states[task, status] += count
-        used[task, team] += count if status != Run.Status.INVALID and not is_baseline else 0
+        counting[task, team] += count if status != Run.Status.INVALID and not is_baseline else 0
     return {
         task.pk: TaskRuns(
             waiting=states[task.pk, "uploaded"] + states[task.pk, "validating"],
             valid=states[task.pk, "valid"],
             invalid=states[task.pk, "invalid"],
             places=tuple(
-                (team, max(0, task.protocol.quota - used[task.pk, team.pk]))
+                (team, max(0, task.protocol.quota - counting[task.pk, team.pk]))
                 for team in standing.teams
             ),
         )

@@ -25,15 +25,15 @@ def load_answer_ids(
     Runs that now have other ids are scored again. The caller asks about the `changes` that this
     adds. Raises `UserError` if the task is archived.
     """
-    known = AnswerId.objects.filter(task=task)
-    before = set(known.values_list(*FIELDS))
+    stored = AnswerId.objects.filter(task=task)
+    before = set(stored.values_list(*FIELDS))
     after = set(ids.select("run", "topic", "answer").rows())
     if before == after:
         return
     for fate, rows in ((Fate.DELETED, before - after), (Fate.NEW, after - before)):
         changes.add("answer ids", fate, *(Change(" ".join(row)) for row in sorted(rows)))
     require_unarchived(task)
-    known.delete()
+    stored.delete()
     AnswerId.objects.bulk_create(
         (
             AnswerId(task=task, run_file=run, query_id=topic, answer_id=answer)
@@ -63,9 +63,9 @@ def join_answer_ids(task: Task) -> None:
     runs = Run.objects.valid().filter(task=task).select_related("upload") if ids else []
     for run in sorted(runs, key=lambda run: (not run.answer_ids, run.pk)):
         stem = file_stem(run.file_name)
-        own = ids.pop(stem, {})
-        if own != run.answer_ids:
-            Run.objects.filter(pk=run.pk).update(answer_ids=own)
+        ids_of_run = ids.pop(stem, {})
+        if ids_of_run != run.answer_ids:
+            Run.objects.filter(pk=run.pk).update(answer_ids=ids_of_run)
         reason = (
             f"The answer ids of the file name {stem} belong to another run of the task."
             if stem in files
@@ -73,4 +73,4 @@ def join_answer_ids(task: Task) -> None:
         )
         text = f"{reason} The answers of this run have no labels in the published qrels."
         todo = "If it is a published run, submit it under the file name of the lab's answer ids."
-        set_warning(run, "no-answer-ids", "" if own else text, todo)
+        set_warning(run, "no-answer-ids", "" if ids_of_run else text, todo)

@@ -119,10 +119,10 @@ def _remind_of_deadline(task_pk: int, at: datetime) -> None:
     kind = Kind.DEADLINE if is_last else Kind.NO_PRIMARY_RUN
     event = f"{kind} {task.pk} {task.deadline.isoformat()}"
     notices = Notice.objects.filter(lab=task.lab, kind=kind, key__startswith=event)
-    told = set(notices.values_list("key", flat=True))
+    sent_keys = set(notices.values_list("key", flat=True))
     for team, valid, primary in _teams_with_runs(task):
         key = f"{event} {team.pk}"
-        if key in told or (primary and not is_last):
+        if key in sent_keys or (primary and not is_last):
             continue
         notify(
             task,

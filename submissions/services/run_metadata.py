@@ -50,8 +50,8 @@ def lab_teams_in_names(lab: Lab, names: Iterable[str]) -> list[str]:
 
     The first part of any other name, as of `bm25-task1.tsv`, is no team.
     """
-    known = {team_key(team) for team in lab.teams.values_list("name", flat=True)}
-    return [name for name in teams_in_names(names) if team_key(name) in known]
+    team_keys = {team_key(team) for team in lab.teams.values_list("name", flat=True)}
+    return [name for name in teams_in_names(names) if team_key(name) in team_keys]
 
 
 def name_advice(name: str, task: Task) -> str:

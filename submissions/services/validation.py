@@ -47,9 +47,9 @@ def knows_any(run: Run, items: ItemKind, ids: pl.Series) -> bool | None:
     if items is ItemKind.ANSWERS:  # written by the run, so no other run has them
         return None
     is_compared = False
-    for known in _known_items(run, items):
+    for known_items in _known_items(run, items):
         is_compared = True
-        if ids.is_in(known.implode()).any():
+        if ids.is_in(known_items.implode()).any():
             return True
     return False if is_compared else None
 

@@ -62,9 +62,9 @@ class Command(LabCommand):
                 )
         for standing in SET_BY_ORGANIZERS:
             is_yes = standing.field.startswith("is_")
-            own: Any = {"action": "store_true"} if is_yes else {"metavar": "REASON"}
-            own |= {"dest": standing.field, "default": None, "help": standing.help}
-            parser.add_argument(f"--{standing.key}", **own)
+            argument: Any = {"action": "store_true"} if is_yes else {"metavar": "REASON"}
+            argument |= {"dest": standing.field, "default": None, "help": standing.help}
+            parser.add_argument(f"--{standing.key}", **argument)
         parser.add_argument(
             "--data-used", choices=Run.DataUsed.values, help="data that the run used"
         )
@@ -102,9 +102,9 @@ class Command(LabCommand):
         """Store the file as a submission of its team and return the runs in it."""
         task = task_named(options["task"])
         by = person_named(options["by"]) if options["by"] else None
-        known = (field.name for field in fields(RunMetadata))
-        given = {name: options[name] for name in known if options[name] is not None}
-        metadata = metadata_by_name(file, **given)
+        field_names = (field.name for field in fields(RunMetadata))
+        values = {name: options[name] for name in field_names if options[name] is not None}
+        metadata = metadata_by_name(file, **values)
         names = [options["team"]] if options["team"] else teams_in_names(metadata)
         is_baseline = options["is_baseline"]
         team = lab_team(task.lab) if is_baseline else self.team_named(names, task, by, options)
@@ -122,7 +122,7 @@ class Command(LabCommand):
         name = names[0]
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
         if team is None and not options["new_team"]:
-            keys = {team_key(known.name): known.name for known in task.lab.teams.all()}
+            keys = {team_key(other.name): other.name for other in task.lab.teams.all()}
             near = [keys[key] for key in get_close_matches(team_key(name), keys)]
             similar = f"Did you mean {' or '.join(near)}? " if near else ""
             raise submission_error("no-team.unknown", task=task, name=name, similar=similar)
