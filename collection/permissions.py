@@ -18,10 +18,10 @@ def closed_threads(user: Visitor, collection: Collection) -> frozenset[str]:
         task__lab__labcollection__collection=collection
     )
     staffed = labs_staffed_by(user)
-    own = topics.filter(
+    staffed_topics = topics.filter(
         task__lab__in=staffed,
         thread_id=OuterRef("thread_id"),
         thread_since__lte=OuterRef("thread_since"),
     )
     closed = topics.exclude(task__threads=Task.Threads.OPEN).exclude(task__lab__in=staffed)
-    return frozenset(closed.exclude(Exists(own)).values_list("thread_id", flat=True))
+    return frozenset(closed.exclude(Exists(staffed_topics)).values_list("thread_id", flat=True))

@@ -29,9 +29,9 @@ def collection_named(slug: str) -> Collection:
     """Return a collection by its slug, or raise `UserError` with a list of the collections."""
     collection = Collection.objects.filter(slug=slug).first()
     if collection is None:
-        known = ", ".join(Collection.objects.values_list("slug", flat=True))
+        slugs = ", ".join(Collection.objects.values_list("slug", flat=True))
         message = f"Collection not found: {slug}. Collections: "
-        message += f"{known or 'none yet; load a lab first'}."
+        message += f"{slugs or 'none yet; load a lab first'}."
         raise UserError(message, code="unknown-collection")
     return collection
 
@@ -83,8 +83,8 @@ def visual_ids_among(
     """Return `visual_ids` for a few formulas without caching the columns of all formulas."""
     if version is not None:
         name = visual_ids_file(lab, version)
-        wanted = pl.col("formula_id").is_in(formula_ids.unique().implode())
-        return _identified(name).filter(wanted).collect() if name else None
+        is_asked = pl.col("formula_id").is_in(formula_ids.unique().implode())
+        return _identified(name).filter(is_asked).collect() if name else None
     formulas = formulas_with(lab, "formula_id", formula_ids)
     return None if formulas is None else formulas.select("formula_id", "visual_id").drop_nulls()
 
@@ -107,9 +107,9 @@ def formulas_with(lab: Lab, column: str, values: pl.Series) -> pl.DataFrame | No
     """Return `formulas_frame` for the formulas with some formula ids or visual ids, uncached."""
     if (names := formula_files(lab)) is None:
         return None
-    wanted = pl.col(column).is_in(values.unique().implode())
-    by_id = wanted if column == "formula_id" else EVERY
-    return _joined(*names, by_id).filter(wanted).collect()
+    is_asked = pl.col(column).is_in(values.unique().implode())
+    by_id = is_asked if column == "formula_id" else EVERY
+    return _joined(*names, by_id).filter(is_asked).collect()
 
 
 class IdSource(NamedTuple):
@@ -140,11 +140,11 @@ def id_source(lab: Lab, items: ItemKind) -> IdSource | None:
     return source if source.file else None
 
 
-def known_ids(source: IdSource, wanted: pl.Series) -> pl.Series:
+def known_ids(source: IdSource, ids: pl.Series) -> pl.Series:
     """Return the wanted ids that a collection has, reading one column of its file."""
     column = pl.col(source.column)
-    known = scan_columns(source.file).filter(column.is_in(wanted.unique().implode()))
-    return known.select(column.unique()).collect().to_series()
+    rows = scan_columns(source.file).filter(column.is_in(ids.unique().implode()))
+    return rows.select(column.unique()).collect().to_series()
 
 
 def scan_columns(file: FieldFile | str) -> pl.LazyFrame:
@@ -187,12 +187,12 @@ def _identified(name: str) -> pl.LazyFrame:
     return rows.select("formula_id", visual_id=column).drop_nulls()
 
 
-def _joined(name: str, mapping: str, wanted: pl.Expr = EVERY) -> pl.LazyFrame:
+def _joined(name: str, mapping: str, condition: pl.Expr = EVERY) -> pl.LazyFrame:
     """Return a lazy scan of the wanted formulas, with visual ids from the mapping or the index."""
     columns = ("formula_id", "post_id", "thread_id", "type")
-    index = scan_columns(name).filter(wanted).select(*columns, visual_id=GIVEN)
+    index = scan_columns(name).filter(condition).select(*columns, visual_id=GIVEN)
     if not mapping:
         return index
-    ids = scan_columns(mapping).filter(wanted).select("formula_id", newest="visual_id")
+    ids = scan_columns(mapping).filter(condition).select("formula_id", newest="visual_id")
     joined = index.join(ids, on="formula_id", how="left", maintain_order="left")
     return joined.with_columns(visual_id=pl.coalesce("newest", "visual_id")).drop("newest")

@@ -138,9 +138,9 @@ def formulas_shown(
     names = {item_id: item_id for item_id in ids}
     if forms:
         names = _values_by(forms.forms, "visual_id", names, "first_formula_id")
-    wanted = pl.Series(list(set(names.values())), dtype=pl.String)
+    formula_ids = pl.Series(list(set(names.values())), dtype=pl.String)
     index = scan_columns(collection.formulas_index)
-    index = index.filter(pl.col("formula_id").is_in(wanted.implode()))
+    index = index.filter(pl.col("formula_id").is_in(formula_ids.implode()))
     rows = index.select(pl.col(FormulaShown._fields).fill_null("")).collect().rows()
     instances = {row[0]: FormulaShown(*row) for row in rows}
     return {item_id: instances[name] for item_id, name in names.items() if name in instances}
@@ -217,8 +217,8 @@ def _value_of(file: FieldFile, formula_id: str, column: str) -> str | None:
 
 def _values_by(file: FieldFile, key: str, ids: Iterable[str], column: str) -> dict[str, str]:
     """Return the values of a column for the rows with some ids, by id."""
-    wanted = pl.Series(list(ids), dtype=pl.String)
-    rows = scan_columns(file).filter(pl.col(key).is_in(wanted.implode()))
+    keys = pl.Series(list(ids), dtype=pl.String)
+    rows = scan_columns(file).filter(pl.col(key).is_in(keys.implode()))
     return dict(rows.select(key, column).collect().iter_rows())
 
 

@@ -83,12 +83,14 @@ def _posts_with(collection: Collection, post_id: str, moved: Mapping[str, str]) 
     named = posts.filter(post_id=moved.get(post_id, post_id))
     # Documents have no thread: each is shown alone.
     threads = named.exclude(thread_id="").values("thread_id")[:1]
-    own = list(posts.filter(thread_id__in=threads).order_by("pk")) or list(named)
-    if not own and post_id in moved:  # the collection was loaded again without the question
+    thread_posts = list(posts.filter(thread_id__in=threads).order_by("pk")) or list(named)
+    if (
+        not thread_posts and post_id in moved
+    ):  # the collection was loaded again without the question
         return _posts_with(collection, post_id, {})
-    here = {post.post_id for post in own}
+    here = {post.post_id for post in thread_posts}
     joined = {answer for answer, question in moved.items() if question in here} - here
-    stay = [post for post in own if moved.get(post.post_id) in {None, *here}]
+    stay = [post for post in thread_posts if moved.get(post.post_id) in {None, *here}]
     return stay + (list(posts.filter(post_id__in=joined).order_by("pk")) if joined else [])
 
 
@@ -107,14 +109,14 @@ def corrected_post(post: Post | None, key: str, corrections: Corrections) -> Pos
 
 def find_posts(collection: Collection | int, post_ids: Iterable[str]) -> dict[str, Post]:
     """Return the posts of the collection with these ids, by id, without their bodies."""
-    wanted = Post.objects.filter(collection=collection, post_id__in=set(post_ids))
-    return {post.post_id: post for post in wanted.defer("body", "clean_body")}
+    posts = Post.objects.filter(collection=collection, post_id__in=set(post_ids))
+    return {post.post_id: post for post in posts.defer("body", "clean_body")}
 
 
 def find_commented(collection: Collection | int, comment_ids: Iterable[str]) -> dict[str, str]:
     """Return the ids of the posts that have these comments, by comment id."""
-    wanted = Comment.objects.filter(collection=collection, comment_id__in=set(comment_ids))
-    return dict(wanted.values_list("comment_id", "post_id"))
+    comments = Comment.objects.filter(collection=collection, comment_id__in=set(comment_ids))
+    return dict(comments.values_list("comment_id", "post_id"))
 
 
 def _thread(
@@ -143,31 +145,31 @@ def _thread(
 
 def _comments(collection: Collection, post_ids: list[str]) -> dict[str, tuple[Comment, ...]]:
     by_post: dict[str, list[Comment]] = {}
-    wanted = Comment.objects.filter(collection=collection, post_id__in=post_ids)
-    for comment in wanted.order_by(F("created_at").asc(nulls_last=True), "pk"):
+    comments = Comment.objects.filter(collection=collection, post_id__in=post_ids)
+    for comment in comments.order_by(F("created_at").asc(nulls_last=True), "pk"):
         by_post.setdefault(comment.post_id, []).append(comment)
     return {post_id: tuple(group) for post_id, group in by_post.items()}
 
 
 def _authors(collection: Collection, author_ids: set[str]) -> dict[str, Author]:
-    wanted = Author.objects.filter(collection=collection, author_id__in=author_ids)
-    return {author.author_id: author for author in wanted}
+    authors = Author.objects.filter(collection=collection, author_id__in=author_ids)
+    return {author.author_id: author for author in authors}
 
 
 def _links(collection: Collection, post_ids: list[str]) -> Links:
     """Return the links of a thread's posts. A duplicate is not repeated as a linked question."""
-    own = set(post_ids)
+    thread_ids = set(post_ids)
     rows = list(
         PostLink.objects.filter(collection=collection)
-        .filter(Q(post_id__in=own) | Q(related_id__in=own))
+        .filter(Q(post_id__in=thread_ids) | Q(related_id__in=thread_ids))
         .values_list("post_id", "related_id", "kind")
     )
-    posts = find_posts(collection, {post_id for row in rows for post_id in row[:2]} - own)
+    posts = find_posts(collection, {post_id for row in rows for post_id in row[:2]} - thread_ids)
     groups: dict[tuple[bool, str], dict[str, None]] = {}
     for post_id, related_id, kind in rows:
-        is_ours = post_id in own
+        is_ours = post_id in thread_ids
         other = related_id if is_ours else post_id
-        if other not in own:
+        if other not in thread_ids:
             groups.setdefault((is_ours, kind), {})[other] = None
     named: set[str] = set()
     sorted_ids: list[list[str]] = []
@@ -189,6 +191,6 @@ def _links(collection: Collection, post_ids: list[str]) -> Links:
 
 def posts_of(lab: Lab, post_ids: Iterable[str]) -> dict[str, Post]:
     """Return the posts of the lab's collection with these ids, by id."""
-    wanted = set(post_ids) - {""}  # an answer of Task 3 may have no post
-    posts = Post.objects.filter(collection__labs=lab, post_id__in=wanted).order_by()
+    ids = set(post_ids) - {""}  # an answer of Task 3 may have no post
+    posts = Post.objects.filter(collection__labs=lab, post_id__in=ids).order_by()
     return {post.post_id: post for post in posts}

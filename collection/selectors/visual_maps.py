@@ -80,12 +80,14 @@ def changed_formulas(version: VisualMap) -> pl.DataFrame:
 
 def formula_latex(version: VisualMap | None, ids: pl.Series) -> pl.Series:
     """Return the most frequent LaTeX of each visual id, empty where the version lacks the id."""
-    known = {}
+    latex_by_id = {}
     if version:
-        wanted = pl.col("visual_id").is_in(ids.unique().implode())
-        forms = scan_columns(version.forms).filter(wanted)
-        known = dict(forms.select("visual_id", pl.col("latex").fill_null("")).collect().iter_rows())
-    return ids.replace_strict(known, default="", return_dtype=pl.String)
+        is_asked = pl.col("visual_id").is_in(ids.unique().implode())
+        forms = scan_columns(version.forms).filter(is_asked)
+        latex_by_id = dict(
+            forms.select("visual_id", pl.col("latex").fill_null("")).collect().iter_rows()
+        )
+    return ids.replace_strict(latex_by_id, default="", return_dtype=pl.String)
 
 
 def opinion_rows(version: VisualMap) -> pl.DataFrame:

@@ -62,9 +62,9 @@ def _clean_posts(old: QuerySet[Post]) -> int:
     changed = []
     for post in posts:
         title, body = clean_title_and_body(post.title, post.body, post_id=post.post_id)
-        kept = title.kept, body.kept
-        if kept != (post.clean_title, post.clean_body):
-            post.clean_title, post.clean_body = kept
+        texts = title.kept, body.kept
+        if texts != (post.clean_title, post.clean_body):
+            post.clean_title, post.clean_body = texts
             changed.append(post)
     Post.objects.bulk_update(changed, ["clean_title", "clean_body"], batch_size=100)
     return Post.objects.filter(pk__in=[post.pk for post in posts]).update(rules=RULES)
@@ -75,9 +75,9 @@ def _clean_comments(old: QuerySet[Comment]) -> int:
     comments = list(old.select_for_update().order_by("pk")[:BATCH])
     changed = []
     for comment in comments:
-        kept = clean_comment(comment.text, comment_id=comment.comment_id).beside(comment.text)
-        if kept != comment.clean_text:
-            comment.clean_text = kept
+        clean_text = clean_comment(comment.text, comment_id=comment.comment_id).beside(comment.text)
+        if clean_text != comment.clean_text:
+            comment.clean_text = clean_text
             changed.append(comment)
     Comment.objects.bulk_update(changed, ["clean_text"], batch_size=100)
     return Comment.objects.filter(pk__in=[comment.pk for comment in comments]).update(rules=RULES)

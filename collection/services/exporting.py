@@ -66,8 +66,10 @@ def _write_rows(path: Path, rows: Iterator[dict[str, object]]) -> int:
         file.write_declaration()
         with file.element(path.stem.lower()):
             for row in rows:
-                known = {name: str(value) for name, value in row.items() if value not in (None, "")}
-                file.write("\n  ", etree.Element("row", known))
+                attributes = {
+                    name: str(value) for name, value in row.items() if value not in (None, "")
+                }
+                file.write("\n  ", etree.Element("row", attributes))
                 count += 1
             file.write("\n")
     if not count:
@@ -136,8 +138,8 @@ def _trees(
     """
     rows = _rows(collection)
     if file := getattr(collection, FIELDS[kind]):
-        given = scan_columns(file).select("formula_id", formula="mathml")
-        rows = rows.join(given, on="formula_id", how="left", maintain_order="left")
+        imported = scan_columns(file).select("formula_id", formula="mathml")
+        rows = rows.join(imported, on="formula_id", how="left", maintain_order="left")
     else:
         rows = rows.with_columns(formula=pl.lit(None, pl.String))
     is_content = kind == "opt"
@@ -145,8 +147,8 @@ def _trees(
         waiting = rows.filter(pl.col("formula").is_null() & pl.col("latex").is_not_null())
         todo = waiting.select(pl.col("latex").unique(maintain_order=True)).collect()["latex"]
         convert = partial(latex_mathml, exact=settings.LATEXML, content=is_content)
-        made = _converted(todo, convert, scratch, progress)
-        rows = rows.join(made, on="latex", how="left", maintain_order="left")
+        converted = _converted(todo, convert, scratch, progress)
+        rows = rows.join(converted, on="latex", how="left", maintain_order="left")
         rows = rows.with_columns(pl.coalesce("formula", "made"))
     return rows.filter(pl.col("formula").is_not_null())
 

@@ -123,8 +123,8 @@ def _ranges(collection: Collection) -> Iterator[int]:
 
 @transaction.atomic
 def _index_batch(collection: Collection, first: int) -> int:
-    known = PostWords.objects.filter(pk=OuterRef("pk"))
-    posts = Post.objects.filter(pk__gte=first, pk__lt=first + BATCH).filter(~Exists(known))
+    indexed = PostWords.objects.filter(pk=OuterRef("pk"))
+    posts = Post.objects.filter(pk__gte=first, pk__lt=first + BATCH).filter(~Exists(indexed))
     # Lock the posts, so that no text changes before its words are stored.
     searched = posts.filter(collection=collection, is_searched=True)
     rows = list(searched.select_for_update().order_by("pk"))

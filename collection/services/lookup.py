@@ -33,19 +33,21 @@ MAX_FORMULA_POSTS = 5_000
 
 
 def snippet_html(
-    parts: Iterable[Part], *, found: Callable[[str], SafeHtml] = render_formula
+    parts: Iterable[Part], *, match_html: Callable[[str], SafeHtml] = render_formula
 ) -> SafeString:
     """Return the HTML of a snippet. All formulas are inline, even displayed ones.
 
-    `found` returns the HTML of a formula that was found, from its LaTeX.
+    `match_html` returns the HTML of a formula that was found, from its LaTeX.
     """
-    return format_html_join("", "{}", ((_html(part, found),) for part in parts))
+    return format_html_join("", "{}", ((_html(part, match_html),) for part in parts))
 
 
-def _html(part: Part, found: Callable[[str], SafeHtml]) -> SafeString | str:
+def _html(part: Part, match_html: Callable[[str], SafeHtml]) -> SafeString | str:
     if part.formula is not None:
         if part.is_found:
-            return format_html('<span class="found-formula">{}</span>', found(part.formula.latex))
+            return format_html(
+                '<span class="found-formula">{}</span>', match_html(part.formula.latex)
+            )
         return render_formula(part.formula.latex)
     if part.kind == "mark":
         return format_html("<mark>{}</mark>", part.text)
@@ -101,12 +103,12 @@ def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Se
         results.has_all_pairs = bool(version.pairs) or not query.formulas
     if not (query.asks_for_posts or query.formulas):
         return results
-    wanted = _wanted(page)
-    posts = _posts(collection, version, query, results.looks, wanted)
+    number = _wanted(page)
+    posts = _posts(collection, version, query, results.looks, number)
     if not posts.posts and posts.total:
-        wanted = -(-posts.total // RESULTS_PER_PAGE)
-        posts = _posts(collection, version, query, results.looks, wanted)
-    results.page, results.is_any = _page(posts.total, wanted), posts.is_any
+        number = -(-posts.total // RESULTS_PER_PAGE)
+        posts = _posts(collection, version, query, results.looks, number)
+    results.page, results.is_any = _page(posts.total, number), posts.is_any
     results.results = _results(collection, query, posts)
     return results
 
@@ -125,10 +127,10 @@ def look_alike(version: VisualMap, latex: str, *, limit: int = 12) -> FormulaMat
 def _known(
     collection: Collection, version: VisualMap | None, query: PostQuery
 ) -> Iterator[IdMatch]:
-    asked = list(query.ids)
+    ids = list(query.ids)
     if query.number:
-        asked += [(kind, query.number) for kind in ("post", "formula", "visual")]
-    for kind, number in asked:
+        ids += [(kind, query.number) for kind in ("post", "formula", "visual")]
+    for kind, number in ids:
         if kind == "post":
             if Post.objects.filter(collection=collection, post_id=number).exists():
                 yield IdMatch("post", number)
@@ -147,9 +149,9 @@ def _posts(
     version: VisualMap | None,
     query: PostQuery,
     looks: list[tuple[str, FormulaMatches]],
-    wanted: int,
+    number: int,
 ) -> _Posts:
-    offset = (wanted - 1) * RESULTS_PER_PAGE
+    offset = (number - 1) * RESULTS_PER_PAGE
     if not query.formulas:
         return _by_words(collection, query, offset)
     holding = _posts_with_all(collection, version, looks) if version else {}
@@ -160,8 +162,8 @@ def _posts(
         match = search_posts(
             collection, query, limit=MAX_FORMULA_POSTS, among=ids[:MAX_FORMULA_POSTS]
         )
-        kept = set(Post.objects.filter(pk__in=match.keys).values_list("post_id", flat=True))
-        ids = [post_id for post_id in ids if post_id in kept]
+        searched_ids = set(Post.objects.filter(pk__in=match.keys).values_list("post_id", flat=True))
+        ids = [post_id for post_id in ids if post_id in searched_ids]
     part = ids[offset : offset + RESULTS_PER_PAGE]
     posts = {
         post.post_id: post for post in Post.objects.filter(collection=collection, post_id__in=part)

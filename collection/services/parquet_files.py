@@ -72,10 +72,10 @@ def replace_files(collection: Collection, **names: str) -> None:
 
 def delete_unused_files(*, at: datetime) -> int:
     """Delete the Parquet files that are unused and older than a day. Return their number."""
-    used = set(named_files("collection"))
+    files_in_use = set(named_files("collection"))
     deleted = 0
     for path in list(kept.names(FOLDER)):
-        if path.endswith(".parquet") and path not in used and _is_old(path, at):
+        if path.endswith(".parquet") and path not in files_in_use and _is_old(path, at):
             kept.delete(path)
             deleted += 1
     return deleted
@@ -178,8 +178,8 @@ class Layouts:
         """Add rows of formula_id and optionally layout. Return how many ids are in no part."""
         frame = frame.with_columns(part=self._rows.parts_of(frame["formula_id"]))
         if "layout" in frame.columns:
-            known = frame.drop_nulls(["part", "layout"])
-            groups = known.partition_by("part", as_dict=True, include_key=False)
+            with_layout = frame.drop_nulls(["part", "layout"])
+            groups = with_layout.partition_by("part", as_dict=True, include_key=False)
             for (part,), group in groups.items():
                 path = self._folder / f"{part:06}-{self._count:06}.parquet"
                 group.write_parquet(path, compression="lz4")

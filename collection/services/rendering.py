@@ -216,7 +216,7 @@ def _formula_pages(read: Iterable[_Read], thread: Thread, lab: Lab) -> dict[str,
     ids = {formula.formula_id for text in _texts(read) for formula in text.formulas}
     page = partial(reverse, "collection:formula-detail")
     visual_ids = visual_ids_of(version, ids).items()
-    return {known: page(args=[lab.slug, visual_id]) for known, visual_id in visual_ids}
+    return {formula_id: page(args=[lab.slug, visual_id]) for formula_id, visual_id in visual_ids}
 
 
 def _rendered(read_post: _Read, thread: Thread, page: _Page) -> RenderedPost:

@@ -28,7 +28,7 @@ class TopicFiles(NamedTuple):
 def make_topic_files(
     *,
     collection: Collection,
-    chosen: Sequence[ChosenQuestion],
+    sources: Sequence[ChosenQuestion],
     first: int,
     newline: str = "\n",
     path: str,
@@ -40,26 +40,26 @@ def make_topic_files(
     `path` names the list of questions. Raise `FileRefusedError` with every line that names no
     question of the collection, or a formula that is not in its question.
     """
-    posts = questions_by_id(collection, [question.post_id for question in chosen])
-    if problems := _problems(chosen, posts, collection, path):
+    posts = questions_by_id(collection, [question.post_id for question in sources])
+    if problems := _problems(sources, posts, collection, path):
         raise FileRefusedError(problems)
-    numbers = _numbers(chosen, first)
+    numbers = _numbers(sources, first)
     questions = [
         Question(
             *(numbers[post.post_id], post.post_id, post.safe_title, post.safe_body),
             *(tuple(post.tags), question.formula_id),
         )
-        for question in chosen
+        for question in sources
         for post in [posts[question.post_id]]
     ]
     topics = make_topics(questions, size=formula_size)
     facts = {
         numbers[question.post_id]: question.facts
-        for question in sorted(chosen, key=lambda question: numbers[question.post_id])
+        for question in sorted(sources, key=lambda question: numbers[question.post_id])
     }
     with_formula = {topic.query_id for topic in topics.formulas}
     of_formulas = {
-        number: known for number, known in facts.items() if f"B.{number}" in with_formula
+        number: fields for number, fields in facts.items() if f"B.{number}" in with_formula
     }
     files = {
         "topics.task1.xml": write_topics(topics.questions, newline=newline),
@@ -74,7 +74,7 @@ def make_topic_files(
 
 
 def _info(letter: str, facts: Mapping[int, Mapping[str, str]], kind: TaskKind) -> bytes:
-    named = {f"{letter}.{number}": known for number, known in facts.items()}
+    named = {f"{letter}.{number}": fields for number, fields in facts.items()}
     return write_topic_info(named, info_fields(kind))
 
 
@@ -84,34 +84,34 @@ def formula_size(latex: str) -> Size:
     return layout_size(None if mathml is None else layout_string(mathml), latex)
 
 
-def _numbers(chosen: Sequence[ChosenQuestion], first: int) -> dict[str, int]:
+def _numbers(questions: Sequence[ChosenQuestion], first: int) -> dict[str, int]:
     """Return the topic number of every question: the chosen one, else the next free number."""
-    taken = {question.number for question in chosen if question.number is not None}
+    used_numbers = {question.number for question in questions if question.number is not None}
     numbers: dict[str, int] = {}
-    for question in chosen:
-        while question.number is None and first in taken:
+    for question in questions:
+        while question.number is None and first in used_numbers:
             first += 1
         numbers[question.post_id] = first if question.number is None else question.number
-        taken.add(numbers[question.post_id])
+        used_numbers.add(numbers[question.post_id])
     return numbers
 
 
 def _problems(
-    chosen: Sequence[ChosenQuestion], posts: dict[str, Post], collection: Collection, path: str
+    questions: Sequence[ChosenQuestion], posts: dict[str, Post], collection: Collection, path: str
 ) -> list[Problem]:
     problems = []
-    for question in chosen:
+    for question in questions:
         post = posts.get(question.post_id)
         formulas = text_formulas(post.safe_title) + text_formulas(post.safe_body) if post else []
-        known = [formula.formula_id for formula in formulas]
+        formula_ids = [formula.formula_id for formula in formulas]
         if post is None:
             actual, todo = f"the post {question.post_id[:80]}", "Correct the id or remove the line."
             expected = f"a question of the collection {collection}"
-        elif question.formula_id and question.formula_id not in known:
+        elif question.formula_id and question.formula_id not in formula_ids:
             actual = f"the query formula {question.formula_id[:80]}"
             expected = f"a formula of the question {question.post_id}"
-            todo = f"Its formulas are {', '.join(known[:10])}."
-            todo = todo if known else "It has no formulas. Leave the cell empty."
+            todo = f"Its formulas are {', '.join(formula_ids[:10])}."
+            todo = todo if formula_ids else "It has no formulas. Leave the cell empty."
         else:
             continue
         problems.append(Problem(path, question.line, actual, expected, todo))

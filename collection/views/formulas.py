@@ -56,18 +56,20 @@ def visual_map_detail(request: HttpRequest, lab: Lab, version: int) -> HttpRespo
     versions = VisualMap.objects.select_related("collection").filter(collection=collection_of(lab))
     visual_map = get_object_or_404(versions, version=version)
     before = map_before(visual_map)
-    chosen = request.GET.get("list") or ("changes" if before else "opinion")
-    if chosen not in ("changes", "opinion"):
+    list_name = request.GET.get("list") or ("changes" if before else "opinion")
+    if list_name not in ("changes", "opinion"):
         raise Http404
-    listed = _changes_table if chosen == "changes" else _opinion_table
+    listed = _changes_table if list_name == "changes" else _opinion_table
     context = {
         "version": visual_map,
         "versions": versions.order_by("-version"),
         "before": before,
-        "chosen": chosen,
+        "chosen": list_name,
         "table": (table := listed(request, lab, visual_map)),
     }
-    exact = _exact_changes(visual_map) if "format" in request.GET and chosen == "changes" else None
+    exact = (
+        _exact_changes(visual_map) if "format" in request.GET and list_name == "changes" else None
+    )
     return answer(request, "collection/visual_map_detail.html", context, table, file=exact)
 
 

@@ -84,10 +84,10 @@ def post_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             collection=context["collection"], query=query, page=request.GET.get("page")
         )
         context["milliseconds"] = max(1, round(1000 * (time.perf_counter() - started)))
-        known, results = context["found"].known, context["found"].results
-        is_only = len(query.ids) == len(known) == 1 and not results  # as of `post:12345`
+        matches, results = context["found"].known, context["found"].results
+        is_only = len(query.ids) == len(matches) == 1 and not results  # as of `post:12345`
         if is_only and not context["in_pane"]:
-            return redirect(_address_of(lab, known[0]))
+            return redirect(_address_of(lab, matches[0]))
     # For history navigation, htmx asks for the page.
     asks, history = (request.headers.get(name) == "true" for name in HTMX)
     is_part = context["in_pane"] or (asks and not history)
@@ -98,11 +98,11 @@ def post_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return response
 
 
-def _address_of(lab: Lab, known: IdMatch) -> str:
+def _address_of(lab: Lab, match: IdMatch) -> str:
     """Return the URL of a post or a formula."""
-    if known.kind == "post":
-        return post_url(lab.slug, known.number)
-    return reverse("collection:formula-detail", args=[lab.slug, known.visual_id])
+    if match.kind == "post":
+        return post_url(lab.slug, match.number)
+    return reverse("collection:formula-detail", args=[lab.slug, match.visual_id])
 
 
 def without_closed_threads(thread: Thread, closed: Set[str]) -> Thread:
@@ -218,14 +218,14 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
     if collection and topic.thread_id:
         thread = _visible_thread(request, topic_task.lab, collection, topic.thread_id)
     looks_up, has_links = _formula_links(request, topic_task.lab)
-    shown: Any = {"lab": topic_task.lab, "topic": topic, "has_formula_links": has_links}
+    options: Any = {"lab": topic_task.lab, "topic": topic, "has_formula_links": has_links}
     context = {
         "lab": topic_task.lab,
         "task": topic_task,
         "topic": topic,
         "asked_for": topic.thread_id,
         "collection": collection,
-        "thread": thread and render_thread(thread, **shown),
+        "thread": thread and render_thread(thread, **options),
         "may_look_up": looks_up,
         "has_formula_links": has_links,
     }

@@ -94,7 +94,7 @@ def _make_topics(request: HttpRequest, lab: Lab, cleaned: dict[str, Any]) -> Htt
         posts = enumerate(cleaned["posts"], start=2)
         chosen = [ChosenQuestion(line, post, "", "", {}) for line, post in posts]
     collection, first = collection_to_choose_from(lab), cleaned["first"]
-    made = make_topic_files(collection=collection, chosen=chosen, first=first, path=path)
+    made = make_topic_files(collection=collection, sources=chosen, first=first, path=path)
     if "download" in request.POST:
         return file_response(zip_chunks(made.files.items()), "topics.zip")
     for topic in made.without_formula:

@@ -179,7 +179,7 @@ def _excerpt(post: Post, asked: Mapping[str, Post], row: Mapping[str, Any], html
         snippet_html(joined(list(title))),
         snippet_html(
             joined(snippet(post.safe_body, terms=() if ids else terms, formulas=ids)),
-            found=lambda latex: _module("formula_search").matched_formula(latex, queries),
+            match_html=lambda latex: _module("formula_search").matched_formula(latex, queries),
         ),
         formula_id,
         next((f.latex for f in latex if formula_id and f.formula_id == formula_id), ""),

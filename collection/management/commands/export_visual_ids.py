@@ -45,10 +45,10 @@ def _version(collection: Collection, number: int | None) -> VisualMap:
     versions = VisualMap.objects.filter(collection=collection).order_by("-version")
     version = (versions if number is None else versions.filter(version=number)).first()
     if version is None:
-        wanted = "no visual ids" if number is None else f"no version {number} of its visual ids"
+        missing = "no visual ids" if number is None else f"no version {number} of its visual ids"
         numbers = ", ".join(map(str, versions.values_list("version", flat=True)))
         raise UserError(
-            f"{collection} has {wanted}. Versions: {numbers or 'none yet; run make_visual_ids'}.",
+            f"{collection} has {missing}. Versions: {numbers or 'none yet; run make_visual_ids'}.",
             code="unknown-version",
         )
     return version

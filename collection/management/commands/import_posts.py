@@ -130,5 +130,5 @@ class Command(LoadCommand):
             return None
         if lab := Lab.objects.filter(slug=slug).first():
             return lab
-        known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none yet"
-        raise CommandError(f"Lab not found: {slug}. Labs: {known}.")
+        slugs = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none yet"
+        raise CommandError(f"Lab not found: {slug}. Labs: {slugs}.")

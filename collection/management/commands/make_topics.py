@@ -77,17 +77,17 @@ class Command(LabCommand):
             alike=options["alike"],
         )
         sifted = sift(candidates_of(collection, which=options["which"]), criteria)
-        kept = sifted.kept
-        total = len(kept) + sum(sifted.left_out.values())
+        candidates = sifted.kept
+        total = len(candidates) + sum(sifted.left_out.values())
         self._report(f"{total} questions of {collection}, {options['which']}")
-        for line in (*sifted.report, f"{len(kept)} candidates"):
+        for line in (*sifted.report, f"{len(candidates)} candidates"):
             self._report(line)
         if options["draw"] is not None:
-            kept = drawn_by_strata(
-                kept, by=options["by"], number=options["draw"], seed=options["seed"]
+            candidates = drawn_by_strata(
+                candidates, by=options["by"], number=options["draw"], seed=options["seed"]
             )
-            self._report(f"{len(kept)} drawn")
-        data = write_candidates(kept)
+            self._report(f"{len(candidates)} drawn")
+        data = write_candidates(candidates)
         if options["out"]:
             _write({options["out"]: data})
         else:
@@ -100,9 +100,13 @@ class Command(LabCommand):
         first = highest_topic_number() + 1 if options["first"] is None else options["first"]
         newline = "\r\n" if options["crlf"] else "\n"
         try:
-            chosen = read_chosen(path.read_bytes(), path=str(path))
+            questions = read_chosen(path.read_bytes(), path=str(path))
             topic_files = make_topic_files(
-                collection=collection, chosen=chosen, first=first, newline=newline, path=str(path)
+                collection=collection,
+                sources=questions,
+                first=first,
+                newline=newline,
+                path=str(path),
             )
         except OSError as error:
             raise CommandError(

@@ -92,8 +92,8 @@ class FoundFormulas(Parts):
 
     def rows(self) -> pl.LazyFrame:
         """Return a lazy scan of the formulas with the columns of `Collection.formulas_index`."""
-        kept = super().rows().filter(~pl.col("post_id").is_in(self._dropped))
-        rows = kept.with_columns(pl.col("formula_id", "latex").str.split("\0")).explode(
+        of_stored_posts = super().rows().filter(~pl.col("post_id").is_in(self._dropped))
+        rows = of_stored_posts.with_columns(pl.col("formula_id", "latex").str.split("\0")).explode(
             "formula_id", "latex"
         )
         return rows.with_columns(NULL).select(*INDEX_COLUMNS, "layout")
@@ -134,8 +134,8 @@ def _store(collection: Collection, extracted: FoundFormulas, reimported: SeenIds
         is_of_post = ~pl.col("type").is_in(["comment", "document"])
         index = scan_columns(collection.formulas_index).filter(is_of_post).select(*TEXT_SCHEMA)
         for frame in index.collect_batches(maintain_order=True):
-            kept = [int(post_id) not in reimported for post_id in frame["post_id"]]
-            if (is_kept := pl.Series(kept, dtype=pl.Boolean)).any():
+            is_current = [int(post_id) not in reimported for post_id in frame["post_id"]]
+            if (is_kept := pl.Series(is_current, dtype=pl.Boolean)).any():
                 extracted.add(frame.filter(is_kept))
     for text in chain(_comment_formulas(collection), _document_formulas(collection)):
         extracted.add_text(*text)
@@ -154,7 +154,7 @@ def _comment_formulas(collection: Collection) -> Iterator[tuple[str, ...]]:
         threads = dict(named.values_list("post_id", "thread_id"))
         for comment_id, post_id, text in some:
             if post_id in threads and (formulas := FORMULA.findall(text)):
-                ids = "\0".join(known for known, _ in formulas)
+                ids = "\0".join(formula_id for formula_id, _ in formulas)
                 latex = "\0".join(source_latex(written)[0] for _, written in formulas)
                 yield post_id, threads[post_id], "comment", comment_id, ids, latex
 
@@ -164,7 +164,7 @@ def _document_formulas(collection: Collection) -> Iterator[tuple[str | None, ...
     documents = collection.posts.filter(kind=Post.Kind.DOCUMENT)
     for post in rows_in_chunks(documents, size=COMMENTS):
         if formulas := FORMULA.findall(post.safe_title + post.safe_body):
-            ids = "\0".join(known for known, _ in formulas)
+            ids = "\0".join(formula_id for formula_id, _ in formulas)
             latex = "\0".join(source_latex(written)[0] for _, written in formulas)
             yield post.post_id, None, "document", None, ids, latex
 
@@ -298,15 +298,18 @@ class _Reading:
 
     def _index(self, rows: IndexRows, layouts: Layouts) -> str:
         written, posts = Parts(self.folder / "index"), _post_ids(self.collection)
-        instances = with_layout = given = spurious = 0
+        instances = with_layout = with_visual_id = spurious = 0
         for frame in layouts.joined(rows):
             instances += frame.height
             with_layout += frame["layout"].count()
-            given += frame["given_visual_id"].count()
+            with_visual_id += frame["given_visual_id"].count()
             spurious += 0 if posts is None else frame.join(posts, on="post_id", how="anti").height
             written.add(frame)
         counts = {"instances": instances, "with a layout": with_layout}
-        counts |= {"without a layout": instances - with_layout, "with a visual id given": given}
+        counts |= {
+            "without a layout": instances - with_layout,
+            "with a visual id given": with_visual_id,
+        }
         if posts is not None:
             counts["whose post is not in the collection"] = spurious
         if record := self.records.get("latex"):

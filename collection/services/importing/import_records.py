@@ -83,10 +83,10 @@ def add_import_changes(
     for kind, path in files.items():
         path = dump_files(path).get(kind, path) if path.is_dir() else path
         imports = Import.objects.filter(collection__slug=slug, kind=kind)
-        own = imports.filter(sha256=import_digest(kind, path, window)).first()
+        same = imports.filter(sha256=import_digest(kind, path, window)).first()
         last = imports.filter(kept__gt=0).order_by("-finished_at", "-pk").first()
         name, fate = Import.Kind(kind).label, Fate.NEW
-        if own is not None and not is_overtaken(own):
+        if same is not None and not is_overtaken(same):
             fate = Fate.UNCHANGED
         elif last is not None:
             fate = Fate.CHANGED

@@ -234,8 +234,8 @@ def import_posts(
     if record.state == Import.State.DONE:
         return record
     with stopped_on_error(record), TemporaryDirectory(prefix="arqlab-posts-") as folder:
-        threads, found = ThreadTracker(path.name), FoundFormulas(Path(folder, "found"))
-        batches = _PostImport(collection, record, at, threads, found, progress)
+        threads, formulas = ThreadTracker(path.name), FoundFormulas(Path(folder, "found"))
+        batches = _PostImport(collection, record, at, threads, formulas, progress)
         as_copy, done = takes_copy(), record.rows
         works = (
             Work(block, window, block.row_count > 0 and block.last <= done, as_copy)
@@ -247,7 +247,7 @@ def import_posts(
         with transaction.atomic():
             batches.settle_threads()
             write_posts_index(collection)
-            index_found_formulas(collection, found, reimported=threads.seen)
+            index_found_formulas(collection, formulas, reimported=threads.seen)
             finish_import(record=record, at=at)
     return record
 
@@ -273,16 +273,16 @@ class _PostImport:
 
     def add(self, ready: ReadyBlock) -> None:
         """Add a block. Of a block that is already stored, note only ids and formulas."""
-        taken = [(post, self.threads.add(post, ready.counts)) for post in ready.posts]
-        for post, stored in taken:
+        results = [(post, self.threads.add(post, ready.counts)) for post in ready.posts]
+        for post, stored in results:
             if isinstance(stored, StoredPost) and stored.is_searched:
                 self.found.add_post(post)
         if ready.is_stored:
             return
-        self.posts += [stored for _, stored in taken if isinstance(stored, StoredPost)]
-        self.problems += [stored for _, stored in taken if isinstance(stored, Problem)]
+        self.posts += [stored for _, stored in results if isinstance(stored, StoredPost)]
+        self.problems += [stored for _, stored in results if isinstance(stored, Problem)]
         if self.may_exist:
-            self.outside += [post.number for post, stored in taken if stored is None]
+            self.outside += [post.number for post, stored in results if stored is None]
         self.problems += ready.problems
         self.counts.update(ready.counts)
         self.reached, self.share = ready.last, ready.share

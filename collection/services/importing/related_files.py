@@ -80,11 +80,11 @@ def _store_documents(record: Import, batch: list[SourceDocument | Problem], at: 
     """Store a batch of documents with its problems and the number of rows read."""
     problems = [document for document in batch if isinstance(document, Problem)]
     documents = [document for document in batch if isinstance(document, SourceDocument)]
-    taken = _ids_of_posts(record.collection, documents)
-    problems += [_taken(document) for document in documents if document.document_id in taken]
+    stored_ids = _ids_of_posts(record.collection, documents)
+    problems += [_taken(document) for document in documents if document.document_id in stored_ids]
     rows = []
     for document in documents:
-        if document.document_id not in taken:
+        if document.document_id not in stored_ids:
             row, unread = _post(record.collection, document)
             rows.append(row)
             problems += [_without_latex(document, unread)] if unread else []
@@ -303,11 +303,11 @@ def _batches(
 
     The problems of a block are stored with the block, so each is stored only once.
     """
-    seen, batch = _SeenKeys(kind), _Batch(already, importer.gather())
+    keys, batch = _SeenKeys(kind), _Batch(already, importer.gather())
     for block in blocks(path, kind):
         is_stored = block.row_count > 0 and block.last <= already
         for row in read_block(block):
-            record = seen.read(importer, row, block.source)
+            record = keys.read(importer, row, block.source)
             if not is_stored:
                 _put(batch, record, window)
         batch.rows, batch.share = max(block.last, already), block.share

@@ -137,25 +137,25 @@ def clear_rows(model: type[Comment | PostLink | Tag], collection: Collection) ->
 
 def store_comments(collection: Collection, comments: Sequence[CommentRecord]) -> Counter[str]:
     """Sanitize and store the comments on posts of the collection. Return the counts."""
-    known = stored_ids(collection, (comment.post_id for comment in comments))
-    kept = [comment for comment in comments if comment.post_id in known]
+    post_ids = stored_ids(collection, (comment.post_id for comment in comments))
+    stored = [comment for comment in comments if comment.post_id in post_ids]
     formulas = 0
     rows: list[Comment] = []
-    for comment in kept:
+    for comment in stored:
         clean = clean_comment(comment.text, comment_id=comment.comment_id)
         formulas += clean.formula_count
-        own = {"clean_text": clean.beside(comment.text), "rules": RULES, **comment._asdict()}
-        rows.append(Comment(collection=collection, **own))
+        fields = {"clean_text": clean.beside(comment.text), "rules": RULES, **comment._asdict()}
+        rows.append(Comment(collection=collection, **fields))
     Comment.objects.bulk_create(rows, batch_size=ROWS_PER_STATEMENT)
     return Counter(
-        kept=len(kept), formulas=formulas, on_posts_that_are_not_here=len(comments) - len(kept)
+        kept=len(stored), formulas=formulas, on_posts_that_are_not_here=len(comments) - len(stored)
     )
 
 
 def store_post_links(collection: Collection, links: Sequence[PostLinkRecord]) -> Counter[str]:
     """Store the distinct links between posts of the collection. Return the counts."""
-    known = stored_ids(collection, (end for link in links for end in link[1:3]))
-    within = [link for link in links if link.post_id in known and link.related_id in known]
+    post_ids = stored_ids(collection, (end for link in links for end in link[1:3]))
+    within = [link for link in links if link.post_id in post_ids and link.related_id in post_ids]
     distinct = {(link.post_id, link.related_id, link.kind): link for link in reversed(within)}
     ids = {link.post_id for link in within}
     stored = PostLink.objects.filter(collection=collection, post_id__in=ids)

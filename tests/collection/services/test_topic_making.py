@@ -37,7 +37,7 @@ topic_formulas = "topic-formulas.latex.tsv"
 def make(text, **options):
     chosen = read_chosen(text.encode(), path="chosen.csv")
     return make_topic_files(
-        collection=make_dump(), chosen=chosen, path="chosen.csv", **{"first": 401} | options
+        collection=make_dump(), sources=chosen, path="chosen.csv", **{"first": 401} | options
     )
 
 
@@ -86,7 +86,7 @@ def test_a_question_without_formula_is_reported(tmp_path):
     collection = make_dump(slug="again")
     Post.objects.filter(collection=collection, post_id="101").update(body="<p>Words</p>")
     chosen = read_chosen(b"post_id\n101\n102\n", path="chosen.csv")
-    made = make_topic_files(collection=collection, chosen=chosen, first=1, path="chosen.csv")
+    made = make_topic_files(collection=collection, sources=chosen, first=1, path="chosen.csv")
 
     assert (made.questions, made.formulas, made.without_formula) == (2, 1, ["A.1"])
     assert list(read_topic_info(made.files["topic-info.task2.csv"], path="i")) == ["B.2"]
