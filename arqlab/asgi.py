@@ -113,8 +113,8 @@ def _require_utf8(content_type: str) -> None:
     for parameter in content_type.lower().split(";")[1:]:
         name, _, value = (part.strip(' \t"') for part in parameter.partition("="))
         if "*" in name or (name == "charset" and value not in {"utf-8", "utf8"}):
-            found = ascii(parameter.strip()[:80])
-            raise RefusedError(415, f"Send UTF-8 and leave out {found} of the content type.")
+            excerpt = ascii(parameter.strip()[:80])
+            raise RefusedError(415, f"Send UTF-8 and leave out {excerpt} of the content type.")
 
 
 async def _part(receive: Receive) -> tuple[bytes, bool]:

@@ -65,7 +65,7 @@ def lane_of(task: str) -> str:
     return str(settings.QUEUES.get(task, settings.CELERY_TASK_DEFAULT_QUEUE))
 
 
-def run_background(asked: Connection) -> None:
+def run_background(requests: Connection) -> None:
     """Run the scheduled tasks, and those that are asked for, until the server ends.
 
     It is the main function of a process, which the server starts.
@@ -79,7 +79,7 @@ def run_background(asked: Connection) -> None:
         threading.Thread(target=lane.run, name=name, daemon=True).start()
     with suppress(EOFError):  # the server has ended
         while True:
-            message = asked.recv()
+            message = requests.recv()
             running[lane_of(message[0])].asked.put(message)
 
 

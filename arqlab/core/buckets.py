@@ -51,9 +51,9 @@ class BucketStorage(KeptFiles, S3Storage):
 
     def get_default_settings(self) -> dict[str, Any]:
         """Return the settings of django-storages."""
-        own = {"bucket_name": settings.S3_BUCKET, "file_overwrite": False}
-        own |= {"max_memory_size": IN_MEMORY, "client_config": CONFIG}
-        return {**super().get_default_settings(), **own}
+        defaults = {"bucket_name": settings.S3_BUCKET, "file_overwrite": False}
+        defaults |= {"max_memory_size": IN_MEMORY, "client_config": CONFIG}
+        return {**super().get_default_settings(), **defaults}
 
     @property
     def bucket(self) -> Any:

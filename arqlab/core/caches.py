@@ -83,12 +83,12 @@ def require_time(key: str, work: float) -> None:
 
     Raise `NotComputedError` if too few are left. Jobs and commands have any time.
     """
-    left = _left.get()
-    if left is None:
+    seconds = _left.get()
+    if seconds is None:
         return
-    if work > left:
+    if work > seconds:
         raise NotComputedError(key)
-    _left.set(left - work)
+    _left.set(seconds - work)
 
 
 def cached_value(
@@ -124,10 +124,10 @@ def recent_value(
     What a page may compute is always that of the state. What takes longer may be a minute old, or
     20 times as old as it takes to compute: the state may change again before a job has computed it.
     """
-    kept = computed_values.get(key)
-    if kept is not None:
-        known, as_of, value = kept
-        if known == state:
+    entry = computed_values.get(key)
+    if entry is not None:
+        stored_state, as_of, value = entry
+        if stored_state == state:
             return Recent(value)
         if work > AT_ONCE and timezone.now() - as_of < timedelta(seconds=max(60, 20 * work)):
             return Recent(value, as_of)
@@ -194,12 +194,12 @@ class ComputedFiles(FileBasedCache):
     def _cull(self) -> None:
         if self._unchecked < self._most / 20:
             return
-        self._unchecked, known = 0, []
+        self._unchecked, files = 0, []
         for path in self._folder.glob(f"*{self.cache_suffix}"):
             with suppress(FileNotFoundError):  # another process has deleted it
-                known.append((path.stat().st_mtime, path.stat().st_size, path))
-        total = sum(size for _, size, _ in known)
-        for _, size, path in sorted(known):
+                files.append((path.stat().st_mtime, path.stat().st_size, path))
+        total = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
             if total <= self._most * 0.9:
                 break
             path.unlink(missing_ok=True)

@@ -51,16 +51,16 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Er
         "expected": KEY_LENGTH,
     }
     facts |= {"url": url, "host": host, "hosts": ",".join(settings.ALLOWED_HOSTS), "bucket": bucket}
-    found = [(name, facts) for name, wrong in is_wrong.items() if wrong]
+    faults = [(name, facts) for name, wrong in is_wrong.items() if wrong]
     origins = dict.fromkeys([url, *settings.CSRF_TRUSTED_ORIGINS] if https else [])
-    found += [("scheme", {"url": it}) for it in origins if urlsplit(it).scheme != "https"]
+    faults += [("scheme", {"url": it}) for it in origins if urlsplit(it).scheme != "https"]
     return [
         Error(
             _TEXTS[name]["found"].format(**facts),
             hint=_TEXTS[name]["todo"].format(**facts),
             id=f"arqlab.{name}",
         )
-        for name, facts in found
+        for name, facts in faults
     ]
 
 

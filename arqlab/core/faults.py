@@ -47,10 +47,10 @@ def attempt_due_at(attempts: int, since: datetime) -> datetime:
 
 def due(since: str, at: datetime) -> Q:
     """Return a filter of rows with `attempts` that are due, by the field with the last attempt."""
-    chosen = Q(attempts=0)
+    is_due = Q(attempts=0)
     for attempts, pause in enumerate(PAUSES, start=1):
-        chosen |= Q(attempts=attempts, **{f"{since}__lte": at - pause})
-    return chosen | Q(attempts__gt=len(PAUSES), **{f"{since}__lte": at - PAUSES[-1]})
+        is_due |= Q(attempts=attempts, **{f"{since}__lte": at - pause})
+    return is_due | Q(attempts__gt=len(PAUSES), **{f"{since}__lte": at - PAUSES[-1]})
 
 
 def is_database_lost(error: BaseException | None) -> bool:

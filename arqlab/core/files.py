@@ -31,8 +31,8 @@ class KeptFiles(Storage):
 
     def get_available_name(self, name: str, max_length: int | None = None) -> str:
         """Return a name for a new file, unlike all others also when two come at once."""
-        own = self.get_alternative_name(*os.path.splitext(name))
-        return super().get_available_name(own, max_length)
+        unique_name = self.get_alternative_name(*os.path.splitext(name))
+        return super().get_available_name(unique_name, max_length)
 
     place: str
     """Where the files are, in words."""

@@ -102,11 +102,11 @@ def is_preview(data: Mapping[str, Any]) -> bool:
 
 
 def named_oddity(
-    names: Sequence[str], things: tuple[str, str], url: str, fine: str, **own: Any
+    names: Sequence[str], things: tuple[str, str], url: str, fine: str, **fields: Any
 ) -> Oddity:
     """Return a check that names what it counts, of which `things` says what is odd."""
     sentence = f"{counted(len(names), *things)}: {name_list(names)}."
-    return Oddity(sentence, len(names), url, fine, **own)
+    return Oddity(sentence, len(names), url, fine, **fields)
 
 
 def submission_oddities(task: Task, *, at: datetime) -> list[Oddity]:
@@ -116,8 +116,8 @@ def submission_oddities(task: Task, *, at: datetime) -> list[Oddity]:
         sentence = f"Submission has not opened yet. It opens on {utc_text(task.opens_at)}."
         url = task_url("core:task-edit", task)
     elif state != "closed" and task.deadline:
-        left = counted((task.deadline - at).days, "day", "days")
-        sentence = f"Submission is open until {utc_text(task.deadline)}: {left} left."
+        days_left = counted((task.deadline - at).days, "day", "days")
+        sentence = f"Submission is open until {utc_text(task.deadline)}: {days_left} left."
     elif state != "closed":
         sentence = "Submission is open and has no deadline."
     return [Oddity(sentence, int(bool(sentence)), url, "Submission is closed.", is_red=True)]

@@ -114,6 +114,6 @@ class InvitationForm(forms.Form):
     @property
     def place(self) -> tuple[str, Team | None]:
         """Return the role and, for a member, the team."""
-        chosen = self.cleaned_data["role"]
-        team = self.teams.get(chosen)
-        return (Role.MEMBER if team else chosen), team
+        choice = self.cleaned_data["role"]
+        team = self.teams.get(choice)
+        return (Role.MEMBER if team else choice), team

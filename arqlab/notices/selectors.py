@@ -25,8 +25,8 @@ def members_of(team: Team) -> QuerySet[User]:
 
 def message_recipients(lab: Lab, audience: str) -> QuerySet[User]:
     """Return the users who get a message to an audience, each once, by user name."""
-    chosen = set(Message.Audience) if audience == Message.Audience.BOTH else {audience}
-    roles = Role.that(lambda rights: rights.audience in chosen)
+    audiences = set(Message.Audience) if audience == Message.Audience.BOTH else {audience}
+    roles = Role.that(lambda rights: rights.audience in audiences)
     having = Membership.objects.filter(lab=lab, role__in=roles)
     people = User.objects.filter(pk__in=having.values("user"), is_active=True)
     return people.order_by("username")

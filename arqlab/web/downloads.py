@@ -42,9 +42,9 @@ def rows_response(
     here = rows.page if isinstance(rows, Listing) else Paginator(rows, ROWS_A_PAGE).get_page(number)
 
     def url(number: int) -> str:
-        asked = request.GET.copy()
-        asked["page"] = str(number)
-        return request.build_absolute_uri(f"?{asked.urlencode()}")
+        query = request.GET.copy()
+        query["page"] = str(number)
+        return request.build_absolute_uri(f"?{query.urlencode()}")
 
     return JsonResponse(
         {

@@ -46,9 +46,9 @@ JOB_KINDS: dict[str, JobKind] = {}
 """The kinds that workers run; the `tasks.py` of each app declares its own."""
 
 
-def declare_job(kind: str, label: str, run: Callable[[Any], Iterable[str]], **own: Any) -> None:
-    """Declare what a worker runs for jobs of a kind; `own` are fields of `JobKind`."""
-    JOB_KINDS[kind] = JobKind(label, run, **own)
+def declare_job(kind: str, label: str, run: Callable[[Any], Iterable[str]], **fields: Any) -> None:
+    """Declare what a worker runs for jobs of a kind; `fields` are fields of `JobKind`."""
+    JOB_KINDS[kind] = JobKind(label, run, **fields)
 
 
 def lane_of_job(job: Any) -> JobLane:
@@ -62,13 +62,13 @@ def news(
 ) -> HttpResponse:
     """Return a page, as `answer` does, that asks for news of itself by `components/poll.html`.
 
-    `seen` in the context says what the page shows. The answer is empty if the request names the
+    `state` in the context says what the page shows. The answer is empty if the request names the
     same, so that the page stays as it is; and a page of what a job makes is opened again when its
     `job` is over.
     """
-    seen, job = request.GET.get("seen"), context.get("job")
-    if seen == context["seen"]:
+    state, job = request.GET.get("seen"), context.get("job")
+    if state == context["seen"]:
         return HttpResponse(status=204)
-    if seen and job and job.is_over:
+    if state and job and job.is_over:
         return HttpResponse(headers={"HX-Refresh": "true"})
     return answer(request, template, context, *tables)

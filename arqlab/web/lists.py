@@ -68,7 +68,7 @@ class Listing(SearchForm):
 
     def __init__(
         self,
-        asked: Mapping[str, Any],
+        query: Mapping[str, Any],
         rows: Rows,
         *,
         searched: Search,
@@ -77,9 +77,9 @@ class Listing(SearchForm):
         default_order: str,
     ) -> None:
         """Read the address (`request.GET`) of a list of rows."""
-        super().__init__(asked, auto_id="list-%s")
+        super().__init__(query, auto_id="list-%s")
         self.rows, self.searched, self.orders = rows, searched, orders
-        self.filters = {wanted.name: wanted for wanted in filters}
+        self.filters = {choice.name: choice for choice in filters}
         for name, (_, label, lookup, choices) in self.filters.items():
             offered = _values(rows, lookup) if choices is None else list(choices)
             self.fields[name] = forms.ChoiceField(
@@ -88,8 +88,8 @@ class Listing(SearchForm):
         if not searched:
             del self.fields["q"]
         self.is_valid()
-        chosen = str(asked.get("sort", ""))
-        self.order = chosen if orders.get(chosen.removeprefix("-")) else default_order
+        sort = str(query.get("sort", ""))
+        self.order = sort if orders.get(sort.removeprefix("-")) else default_order
 
     @property
     def is_narrowed(self) -> bool:
@@ -111,10 +111,10 @@ class Listing(SearchForm):
         return Paginator(matching, ROWS_A_PAGE).get_page(self.data.get("page"))
 
     def _query(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        given = self.cleaned_data
-        for name, wanted in self.filters.items():
-            if given.get(name):
-                rows = rows.filter(**{wanted.lookup: given[name]})
+        values = self.cleaned_data
+        for name, choice in self.filters.items():
+            if values.get(name):
+                rows = rows.filter(**{choice.lookup: values[name]})
         words = self.text.split()
         if callable(self.searched):
             rows = self.searched(rows, words) if words else rows
@@ -131,11 +131,11 @@ class Listing(SearchForm):
 
         The order by `place` is that of the frame.
         """
-        given = self.cleaned_data
-        wanted = [
-            pl.col(choice.lookup).cast(pl.String) == given[name]
+        values = self.cleaned_data
+        conditions = [
+            pl.col(choice.lookup).cast(pl.String) == values[name]
             for name, choice in self.filters.items()
-            if given.get(name)
+            if values.get(name)
         ]
         if words := self.text.lower().split():
             texts = rows.select(cast("tuple[str, ...]", self.searched)).with_columns(
@@ -143,8 +143,8 @@ class Listing(SearchForm):
             )
             searched = pl.concat_str(pl.all(), separator=" ", ignore_nulls=True).str.to_lowercase()
             rows = rows.with_columns(texts.select(searched=searched))
-            wanted += [pl.col("searched").str.contains(word, literal=True) for word in words]
-        rows = rows.with_row_index("place").filter(pl.lit(value=True), *wanted)
+            conditions += [pl.col("searched").str.contains(word, literal=True) for word in words]
+        rows = rows.with_row_index("place").filter(pl.lit(value=True), *conditions)
         by, is_reversed = self._by
         key = pl.col(str(by))
         if rows.schema[str(by)] == pl.String:

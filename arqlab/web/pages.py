@@ -65,13 +65,13 @@ class Page:
     def asked(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         """Return a view that asks for access before it calls `view`."""
         access = self.access
-        asked = 0 if access is None else len(signature(access).parameters) - 1
+        count = 0 if access is None else len(signature(access).parameters) - 1
 
         @wraps(view)
         def answered(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
             if access is None:
                 return view(request, **kwargs)
-            names = list(kwargs)[:asked]
+            names = list(kwargs)[:count]
             subject = access(request.user, *(kwargs.pop(name) for name in names))
             request.subject = subject  # type: ignore[attr-defined]
             return view(request, subject, **kwargs)
@@ -105,26 +105,26 @@ class Pages:
         self.page = Page(access, section, sign_in)
         self.urls: list[URLPattern] = []
 
-    def read(self, route: str, name: str, **own: Any) -> Callable[[V], V]:
-        """Declare a page that only reads; `own` are fields of `Page`."""
-        return self._declare(route, name, READ, own)
+    def read(self, route: str, name: str, **fields: Any) -> Callable[[V], V]:
+        """Declare a page that only reads; `fields` are fields of `Page`."""
+        return self._declare(route, name, READ, fields)
 
-    def form(self, route: str, name: str, **own: Any) -> Callable[[V], V]:
-        """Declare a page with a form; `own` are fields of `Page`."""
-        return self._declare(route, name, (*READ, "POST"), own)
+    def form(self, route: str, name: str, **fields: Any) -> Callable[[V], V]:
+        """Declare a page with a form; `fields` are fields of `Page`."""
+        return self._declare(route, name, (*READ, "POST"), fields)
 
-    def action(self, route: str, name: str, **own: Any) -> Callable[[V], V]:
-        """Declare an action of another page; `own` are fields of `Page`."""
-        return self._declare(route, name, ("POST",), own)
+    def action(self, route: str, name: str, **fields: Any) -> Callable[[V], V]:
+        """Declare an action of another page; `fields` are fields of `Page`."""
+        return self._declare(route, name, ("POST",), fields)
 
-    def rows(self, route: str, name: str, **own: Any) -> Callable[[V], V]:
-        """Declare rows that only the API has; `own` are fields of `Page`."""
-        return self._declare(route, name, (), {**own, "api": ROWS})
+    def rows(self, route: str, name: str, **fields: Any) -> Callable[[V], V]:
+        """Declare rows that only the API has; `fields` are fields of `Page`."""
+        return self._declare(route, name, (), {**fields, "api": ROWS})
 
     def _declare(
-        self, route: str, name: str, methods: tuple[str, ...], own: dict[str, Any]
+        self, route: str, name: str, methods: tuple[str, ...], fields: dict[str, Any]
     ) -> Callable[[V], V]:
-        page = replace(self.page, methods=methods, **own)
+        page = replace(self.page, methods=methods, **fields)
 
         def declared(view: V) -> V:
             if page.methods:
@@ -155,8 +155,11 @@ def _schema_of(page: Page) -> dict[str, Any]:
     """Return what the schema of the API says of a page."""
     if page.api == FILE:
         return {"responses": {(200, "*/*"): OpenApiTypes.BINARY}}
-    known = {"page": "Number of the page, from 1.", "table": "Name of another table of the page."}
-    described = {**known, **page.query}
+    parameters = {
+        "page": "Number of the page, from 1.",
+        "table": "Name of another table of the page.",
+    }
+    described = {**parameters, **page.query}
     return {
         "responses": RowsSerializer,
         "parameters": [

@@ -63,6 +63,6 @@ def state() -> str:
     for finder in get_finders():
         for name, storage in finder.list(IGNORED):
             path = Path(storage.path(name))
-            seen = path.stat()
-            sources.update(f"{path} {seen.st_size} {seen.st_mtime_ns}\n".encode())
+            facts = path.stat()
+            sources.update(f"{path} {facts.st_size} {facts.st_mtime_ns}\n".encode())
     return sources.hexdigest()

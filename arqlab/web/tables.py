@@ -336,12 +336,12 @@ class Table:
     @property
     def pages_beside(self) -> tuple[str, str]:
         """Return the addresses of the previous and the next page of a long table."""
-        here, asked = self.rows_here, QueryDict(mutable=True)
-        asked.update(self.asked or {})
+        here, query = self.rows_here, QueryDict(mutable=True)
+        query.update(self.asked or {})
 
         def url(number: int) -> str:
-            asked[self.page_name] = str(number)
-            return f"?{asked.urlencode()}#{self.name}"
+            query[self.page_name] = str(number)
+            return f"?{query.urlencode()}#{self.name}"
 
         return url(here.number - 1), url(here.number + 1)
 
@@ -408,18 +408,18 @@ def answer(
     The file is that of the first table, or of `file` if its rows are others than those of the page.
     Raises `Http404` if the page has no file of the format.
     """
-    asked = request.GET.get("format", "")
+    extension = request.GET.get("format", "")
     source = file or next(iter(tables), None)
-    if getattr(request, "asks_rows", False) and not asked:
+    if getattr(request, "asks_rows", False) and not extension:
         return _rows_answer(request, [table for table in (source, *tables) if table])
-    if not asked:
+    if not extension:
         named = {
             table.name.replace("-", "_"): replace(table, asked=request.GET) for table in tables
         }
         return render(request, template, {**context, **named}, status=status)
-    if source is None or not source.file or asked not in FORMATS:
+    if source is None or not source.file or extension not in FORMATS:
         raise Http404
-    return source.response(asked)
+    return source.response(extension)
 
 
 def _rows_answer(request: HttpRequest, tables: Sequence[Table]) -> HttpResponse:
@@ -427,14 +427,14 @@ def _rows_answer(request: HttpRequest, tables: Sequence[Table]) -> HttpResponse:
 
     Raises `ValidationError` for a filter that is not offered.
     """
-    wanted = request.GET.get("table")
+    table_name = request.GET.get("table")
     for table in tables:
-        if wanted in (None, table.name):
-            asked = replace(table, asked=request.GET)
-            if asked.listing and (errors := asked.listing.errors):
+        if table_name in (None, table.name):
+            listed = replace(table, asked=request.GET)
+            if listed.listing and (errors := listed.listing.errors):
                 raise ValidationError({name: [*map(str, errors[name])] for name in errors})
             names = list(dict.fromkeys(table.name for table in tables))
-            return rows_response(request, table.written, asked.listing or list(table._all), names)
+            return rows_response(request, table.written, listed.listing or list(table._all), names)
     raise Http404
 
 
@@ -479,9 +479,9 @@ def choice_column(
     def box(row: Any) -> str:
         html = '<input type="checkbox"{} name="{}" value="{}" aria-label="{}"{}>'
         inside = format_html(' form="{}"', owner) if owner else ""
-        chosen = SafeString(" checked" if is_chosen(row) else "")
+        checked = SafeString(" checked" if is_chosen(row) else "")
         key = of(row)
-        return "" if key is None else format_html(html, inside, name, key, words(row), chosen)
+        return "" if key is None else format_html(html, inside, name, key, words(row), checked)
 
     every = '<label class="choose-all"><input type="checkbox" data-choose-all="{}"> All</label>'
     return Column(format_html(every, table), box, name=None)

@@ -231,20 +231,20 @@ class TaskForm(TaskDatesForm, VersionedForm):
             return self.task.overrides["labels"]
         preset = self.task.preset
         try:
-            known = (read_scale(labels), grades_of(labels)) if labels else None
-            return "" if known in (None, (preset.labels, preset.grades)) else labels
+            scale_and_grades = (read_scale(labels), grades_of(labels)) if labels else None
+            return "" if scale_and_grades in (None, (preset.labels, preset.grades)) else labels
         except ValueError as error:
             raise forms.ValidationError(f"Unknown labels. Enter {error}.") from error
 
     def clean(self) -> dict[str, Any]:
         """Check that a label is relevant."""
         cleaned = super().clean() or self.cleaned_data
-        given = {name: cleaned.get(name) for name in ("labels", "relevant_from")}
+        overrides = {name: cleaned.get(name) for name in ("labels", "relevant_from")}
         preset = self.task.preset
-        same = given["relevant_from"] == preset.relevant_from
+        same = overrides["relevant_from"] == preset.relevant_from
         if same:
-            del given["relevant_from"]
-        rules = with_overrides(preset, {name: value for name, value in given.items() if value})
+            del overrides["relevant_from"]
+        rules = with_overrides(preset, {name: value for name, value in overrides.items() if value})
         if not self.errors and not is_relevant_possible(rules.labels, rules.relevant_from):
             highest = max(label.value for label in rules.labels.judgments)
             message = f"No label is relevant: the highest is {highest}. Enter a lower one."

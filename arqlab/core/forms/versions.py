@@ -63,14 +63,14 @@ class VersionedForm(forms.Form):
     @property
     def conflicts(self) -> list[Conflict]:
         """Return the fields of a valid form that would undo another change."""
-        seen, conflicts = self._seen_version(), []
-        if seen is None:
+        digests, conflicts = self._seen_version(), []
+        if digests is None:
             return []
         for name in self._edited_fields():
             entered, stored = self._entered(name), self._stored(name)
-            if seen.get(name) != _digest(stored) and entered != stored:
+            if digests.get(name) != _digest(stored) and entered != stored:
                 field, label = self.fields[name], str(self[name].label)
-                is_edited = seen.get(name) != _digest(entered)
+                is_edited = digests.get(name) != _digest(entered)
                 words = _words(field, entered), _words(field, stored)
                 conflicts.append(Conflict(name, label, *words, is_edited=is_edited))
         return conflicts
@@ -82,8 +82,8 @@ class VersionedForm(forms.Form):
         """Return the digests that the page had, or None for a program that opened no page."""
         if "version" not in self.data:
             return None
-        seen = json_of(self.data["version"])
-        return seen if isinstance(seen, dict) else {}
+        digests = json_of(self.data["version"])
+        return digests if isinstance(digests, dict) else {}
 
     def _stored(self, name: str) -> str:
         field = self.fields[name]
@@ -98,11 +98,11 @@ class VersionedForm(forms.Form):
     def _with_chosen_values(self) -> Any:
         """Return the input with the stored value of each field for which the user chose it."""
         names = self._edited_fields()
-        chosen = [name for name in names if self.data.get(f"{KEEP}{name}") == THEIRS]
-        if not chosen:
+        stored_names = [name for name in names if self.data.get(f"{KEEP}{name}") == THEIRS]
+        if not stored_names:
             return self.data
         data: Any = self.data.copy()  # type: ignore[attr-defined]
-        for name in chosen:
+        for name in stored_names:
             field = self.fields[name]
             value = field.prepare_value(self.get_initial_for_field(field, name))
             for key, texts in _inputs(field.widget, self.add_prefix(name), value).items():
@@ -144,8 +144,8 @@ def _words(field: forms.Field, text: str) -> str:
     if isinstance(field, forms.BooleanField):
         return "yes" if text == "True" else "no"
     choices = dict(getattr(field.widget, "choices", ()))
-    known = {str(getattr(value, "value", value)): str(label) for value, label in choices.items()}
-    return known.get(text, text) or _EMPTY
+    words_of = {str(getattr(value, "value", value)): str(label) for value, label in choices.items()}
+    return words_of.get(text, text) or _EMPTY
 
 
 def _digest(text: str) -> str:

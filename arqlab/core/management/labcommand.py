@@ -132,12 +132,12 @@ class LoadCommand(LabCommand):
         try:
             try:
                 self.load(choice, options)
-            except UnconfirmedLoadError as asked:
+            except UnconfirmedLoadError as unconfirmed:
                 self.stderr.write("This load would change stored data:", style_func=str)
-                for line in asked.changes.lines:
+                for line in unconfirmed.changes.lines:
                     self.stderr.write(f"  {line}", style_func=str)
                 self.require_yes(yes=False)
-                self.load(choice._replace(confirmed=asked.changes.digest), options)
+                self.load(choice._replace(confirmed=unconfirmed.changes.digest), options)
         except FileRefusedError as refused:
             count = len(refused.problems)
             raise CommandError(

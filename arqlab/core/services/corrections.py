@@ -24,8 +24,8 @@ def save_correction(
     """Store a correction, in place of one with its key. Raise `UserError` if it cannot be shown."""
     require_unarchived(lab)
     require_shown(kind, value)
-    known = Correction.objects.select_for_update().filter(lab=lab, kind=kind, digest=_digest(key))
-    before = known.values_list("value", flat=True).first()
+    stored = Correction.objects.select_for_update().filter(lab=lab, kind=kind, digest=_digest(key))
+    before = stored.values_list("value", flat=True).first()
     correction, _ = Correction.objects.update_or_create(
         lab=lab,
         kind=kind,

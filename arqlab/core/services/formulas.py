@@ -37,22 +37,22 @@ def typeset_formulas(
         corrections = {key: (corrected.get(key[0], key[0]), key[1]) for key in formulas}
         done = typeset_formulas(corrections.values())
         return {key: done[correction] for key, correction in corrections.items()}
-    wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
-    known: dict[tuple[str, bool], Typeset] = {}
-    if wanted:
+    keys = {_digest(latex, display): (latex, display) for latex, display in formulas}
+    results: dict[tuple[str, bool], Typeset] = {}
+    if keys:
         with connection.cursor() as cursor:
-            stored = _STORED.ask(cursor, digests=list(wanted))
-        known = {
-            wanted[digest]: Typeset(mathml or None, latex)
+            stored = _STORED.ask(cursor, digests=list(keys))
+        results = {
+            keys[digest]: Typeset(mathml or None, latex)
             for digest, latex, mathml, engine in stored
             if engine == ENGINE
         }
-    missing = {digest: key for digest, key in wanted.items() if key not in known}
+    missing = {digest: key for digest, key in keys.items() if key not in results}
     for latex, display in missing.values():
-        known[latex, display] = typeset(latex, display=display)
+        results[latex, display] = typeset(latex, display=display)
     if missing:
-        _store(missing, known)
-    return known
+        _store(missing, results)
+    return results
 
 
 def typeset_again(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bool], Typeset]:

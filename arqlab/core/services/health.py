@@ -114,8 +114,8 @@ def or_fault(check: Callable[[], Fault | None]) -> Fault | None:
     try:
         return check()
     except DatabaseError as error:
-        found = f"The database does not answer: {' '.join(str(error).split())}"
-        return Fault(found, "Start the database, or correct DATABASE_URL.")
+        message = f"The database does not answer: {' '.join(str(error).split())}"
+        return Fault(message, "Start the database, or correct DATABASE_URL.")
 
 
 def readiness() -> dict[str, Fault | None]:

@@ -201,8 +201,10 @@ def run_waiting_job(*, job_id: int, at: datetime) -> bool:
             lines = list(JOB_KINDS[job.kind].run(work))
     except FileRefusedError as refused:
         _finish(job, State.REFUSED, problems=refused.problems)
-    except UnconfirmedLoadError as asked:
-        _finish(job, State.UNCONFIRMED, message=asked.message, changes=asked.changes.stored)
+    except UnconfirmedLoadError as unconfirmed:
+        _finish(
+            job, State.UNCONFIRMED, message=unconfirmed.message, changes=unconfirmed.changes.stored
+        )
     except UserError as refused:
         _finish(job, State.REFUSED, message=refused.message)
     except JobStoppedError:

@@ -53,10 +53,14 @@ def change_task(
     task = Task.objects.select_for_update(of=("self",)).select_related("lab").get(pk=task.pk)
     require_order(Task(**{name: changes.get(name, getattr(task, name)) for name in DATES}))
     require_future(task, changes, at=at or timezone.now(), confirmed=confirmed)
-    kept = {name: value for name, value in task.overrides.items() if name not in protocol}
-    own = {name: _listed(value) for name, value in protocol.items()}
-    overrides = kept | {
-        name: value for name, value in own.items() if value != _listed(getattr(task.preset, name))
+    other_overrides = {
+        name: value for name, value in task.overrides.items() if name not in protocol
+    }
+    values = {name: _listed(value) for name, value in protocol.items()}
+    overrides = other_overrides | {
+        name: value
+        for name, value in values.items()
+        if value != _listed(getattr(task.preset, name))
     }
     try:
         with_overrides(task.preset, overrides)

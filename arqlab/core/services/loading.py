@@ -152,24 +152,30 @@ def load_lab_file(
     (`archived`) if the lab is archived, or an archived task would change.
     """
     topic_changes, at = changes or TopicChanges(LoadChanges()), at or timezone.now()
-    for known in Lab.objects.filter(slug=lab_file.slug):
-        require_unarchived(known)
+    for existing in Lab.objects.filter(slug=lab_file.slug):
+        require_unarchived(existing)
     edits = _decided_edits(lab_file, at=at, keeps_edits=choice.keeps_edits)
-    kept = {(edit.record, edit.field) for edit in edits if choice.keeps_edits}
+    kept_edits = {(edit.record, edit.field) for edit in edits if choice.keeps_edits}
     lab, is_new = Lab.objects.get_or_create(
         slug=lab_file.slug, defaults={"name": lab_file.name, "protocol": lab_file.protocol.slug}
     )
-    changed = _update(lab, _without_kept(lab, _lab_fields(lab_file), kept))
+    changed = _update(lab, _without_kept(lab, _lab_fields(lab_file), kept_edits))
     if is_new and by is not None:
         grant_role(lab=lab, user=by, role=Membership.Role.ORGANIZER, by=by)
     tasks = [
         task.slug
         for position, task in enumerate(lab_file.tasks, start=1)
-        if _load_task(lab, task, position=position, kept=kept, topics=topic_changes, at=at)
+        if _load_task(
+            lab, task, position=position, kept_edits=kept_edits, topics=topic_changes, at=at
+        )
     ]
     if is_new or changed or tasks:
         detail: dict[str, Any] = {"tasks": tasks, "edits": list(map(str, edits))}
-        detail |= {"changed": changed, "keeps_edits": bool(kept), "changes": topic_changes.texts}
+        detail |= {
+            "changed": changed,
+            "keeps_edits": bool(kept_edits),
+            "changes": topic_changes.texts,
+        }
         record_event("lab.load", lab, by, **detail)
     if changes is None:
         require_confirmed(topic_changes.load, choice.confirmed)
@@ -204,11 +210,19 @@ def _lab_fields(lab_file: LabFile) -> dict[str, Any]:
 
 
 def _without_kept(
-    record: Lab | Task, fields: dict[str, Any], kept: Set[tuple[str, str]], *, prefix: str = ""
+    record: Lab | Task,
+    fields: dict[str, Any],
+    kept_edits: Set[tuple[str, str]],
+    *,
+    prefix: str = "",
 ) -> dict[str, Any]:
     """Return the fields without those whose edited value is kept."""
-    own = record.slug if isinstance(record, Lab) else str(record)
-    return {name: value for name, value in fields.items() if (own, prefix + name) not in kept}
+    record_name = record.slug if isinstance(record, Lab) else str(record)
+    return {
+        name: value
+        for name, value in fields.items()
+        if (record_name, prefix + name) not in kept_edits
+    }
 
 
 def _load_task(
@@ -216,19 +230,19 @@ def _load_task(
     task_file: TaskFile,
     *,
     position: int,
-    kept: Set[tuple[str, str]],
+    kept_edits: Set[tuple[str, str]],
     topics: TopicChanges,
     at: datetime,
 ) -> bool:
     """Create or update a task from the folder; return whether anything changed."""
     fields = _task_fields(task_file, position=position)
     task, is_new = Task.objects.get_or_create(lab=lab, slug=task_file.slug, defaults=fields)
-    overrides = _without_kept(task, dict(task_file.overrides), kept, prefix=OVERRIDE)
-    own = _without_kept(task, fields, kept)
-    require_order(Task(**{name: own.get(name, getattr(task, name)) for name in DATES}))
-    for field, sentence in () if is_new else past_deadlines(task, own, at=at).items():
+    overrides = _without_kept(task, dict(task_file.overrides), kept_edits, prefix=OVERRIDE)
+    changes = _without_kept(task, fields, kept_edits)
+    require_order(Task(**{name: changes.get(name, getattr(task, name)) for name in DATES}))
+    for field, sentence in () if is_new else past_deadlines(task, changes, at=at).items():
         topics.load.add(DEADLINES[field], Fate.CHANGED, Change(sentence))
-    changed = bool(_update(task, own | {"overrides": task.overrides | overrides}))
+    changed = bool(_update(task, changes | {"overrides": task.overrides | overrides}))
     changed = bool(store_topics(task, task_file, topics) or changed or is_new)
     if changed:
         require_unarchived(task)

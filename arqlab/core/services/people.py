@@ -30,9 +30,9 @@ def grant_role(
         )
     # Lock the user: joining a team at the same time waits.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    held = Membership.objects.filter(lab=lab, user=user, role=role, team=None).first()
-    if held:
-        return held
+    earlier = Membership.objects.filter(lab=lab, user=user, role=role, team=None).first()
+    if earlier:
+        return earlier
     if role in Role.organizing() and by is not None and by != user:
         require_identity(Action.GRANT_ORGANIZER, by=by, detail=f"{user.name} in {lab}")
     refused = refusal_of_both_sides(user, lab, role=role)
@@ -48,10 +48,10 @@ def grant_role(
 @transaction.atomic
 def allow_team(*, lab: Lab, user: User, by: User) -> None:
     """Allow an assessor to be in a team of the lab; nothing changes for anyone else."""
-    held = Membership.objects.filter(
+    memberships = Membership.objects.filter(
         lab=lab, user=user, role__in=Role.that(lambda rights: rights.avoids_teams)
     )
-    if held.filter(may_join_team=False).update(may_join_team=True):
+    if memberships.filter(may_join_team=False).update(may_join_team=True):
         record_event("role.allow-team", user, by, lab=lab)
 
 

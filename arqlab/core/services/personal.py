@@ -89,8 +89,8 @@ def personal_data(user: User) -> dict[str, list[dict[str, Any]]]:
     """Return every row that is about a person or names them, by table; secrets are left out."""
     rows: dict[str, list[dict[str, Any]]] = {"core.User": _rows(User, pk=user.pk)}
     for model, field in _places():
-        if found := _rows(model, **{field.name: user.pk}):
-            rows[f"{model._meta.label} ({field.name})"] = found
+        if rows_of_field := _rows(model, **{field.name: user.pk}):
+            rows[f"{model._meta.label} ({field.name})"] = rows_of_field
     return rows
 
 

@@ -29,8 +29,10 @@ ONCE_AN_HOUR = 3600
 def sessions_of(user: User) -> QuerySet[UserSession]:
     """Return the sessions of a person that have not ended, last used first."""
     going_on = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
-    own: QuerySet[UserSession] = UserSession.objects.filter(user=user, session_key__in=going_on)
-    return own.order_by("-last_seen_at", "-pk")
+    sessions: QuerySet[UserSession] = UserSession.objects.filter(
+        user=user, session_key__in=going_on
+    )
+    return sessions.order_by("-last_seen_at", "-pk")
 
 
 def browser_name(user_agent: str) -> str:
@@ -73,8 +75,8 @@ def end_session(*, session: UserSession, by: User) -> None:
 @transaction.atomic
 def end_other_sessions(*, user: User) -> int:
     """End all sessions of a person but that of the request, if any; return their number."""
-    own = context.request.session.session_key if context.request else None
-    others = list(sessions_of(user).exclude(session_key=own))
+    current_key = context.request.session.session_key if context.request else None
+    others = list(sessions_of(user).exclude(session_key=current_key))
     for session in others:
         session.end()
     if others:

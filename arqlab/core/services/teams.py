@@ -42,9 +42,9 @@ def lab_team(lab: Lab) -> Team:
     """Return the team without members to which the baselines belong; create a missing one."""
     if team := lab.teams.filter(is_lab=True).first():
         return team
-    taken = {name.casefold() for name in lab.teams.values_list("name", flat=True)}
+    used_names = {name.casefold() for name in lab.teams.values_list("name", flat=True)}
     names = ("Baselines", "Baselines of the lab", f"Baselines of {lab.slug}")
-    name = next(candidate for candidate in names if candidate.casefold() not in taken)
+    name = next(candidate for candidate in names if candidate.casefold() not in used_names)
     return Team.objects.create(lab=lab, name=name, is_lab=True)
 
 
@@ -81,8 +81,8 @@ def join_team(*, team: Team, user: User) -> Membership:
     """
     # Lock the user: getting a role at the same time waits.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    if held := Membership.objects.filter(team=team, user=user).first():
-        return held
+    if earlier := Membership.objects.filter(team=team, user=user).first():
+        return earlier
     if team.is_lab:
         raise user_error("team-is-lab", team=team)
     if refused := refusal_of_both_sides(user, team.lab, role=Membership.Role.MEMBER):

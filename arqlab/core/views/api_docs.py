@@ -83,32 +83,32 @@ class Operation:
 
 def with_examples(result: Any, generator: Any, **_: Any) -> Any:
     """Return the schema with an example of each body and answer that has none of its own."""
-    known = result["components"]["schemas"]
+    schemas = result["components"]["schemas"]
     for path in result["paths"].values():
         for operation in path.values():
             answers = [one for status, one in operation["responses"].items() if status[0] == "2"]
             for body in (operation.get("requestBody", {}), *answers):
                 for content in body.get("content", {}).values():
                     if "examples" not in content and (schema := content.get("schema")):
-                        content["example"] = example_of(schema, known)
+                        content["example"] = example_of(schema, schemas)
     return result
 
 
-def example_of(schema: Mapping[str, Any], known: Mapping[str, Any], name: str = "") -> Any:
-    """Return a value that a schema describes; `known` are the schemas that others name."""
+def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any], name: str = "") -> Any:
+    """Return a value that a schema describes; `schemas` are the schemas that others name."""
     if "$ref" in schema:
-        return example_of(known[schema["$ref"].rpartition("/")[2]], known, name)
+        return example_of(schemas[schema["$ref"].rpartition("/")[2]], schemas, name)
     for choice in ("allOf", "oneOf", "anyOf"):
         if choice in schema:
-            return example_of(schema[choice][0], known, name)
+            return example_of(schema[choice][0], schemas, name)
     if "enum" in schema:
         return schema["enum"][0]
     kind = schema.get("type", "string")
     if kind == "object":
         fields = schema.get("properties", {}).items()
-        return {key: example_of(value, known, key) for key, value in fields}
+        return {key: example_of(value, schemas, key) for key, value in fields}
     if kind == "array":
-        return [example_of(schema["items"], known, name)]
+        return [example_of(schema["items"], schemas, name)]
     if kind == "string" or (name in {"next", "previous"} and schema.get("nullable")):
         return EXAMPLES.get(name, EXAMPLES.get(schema.get("format", ""), EXAMPLES[kind]))
     return max(EXAMPLES[kind], schema.get("minimum", 0)) if kind == "integer" else EXAMPLES[kind]
@@ -130,15 +130,15 @@ def api_operations() -> list[Operation]:
 
 
 def _operations(schema: Mapping[str, Any]) -> Iterator[Operation]:
-    known = schema["components"]["schemas"]
+    schemas = schema["components"]["schemas"]
     for path, methods in schema["paths"].items():
         for method in METHODS:
             if method in methods:
-                yield _operation(path, method, methods[method], known)
+                yield _operation(path, method, methods[method], schemas)
 
 
 def _operation(
-    path: str, method: str, described: Mapping[str, Any], known: Mapping[str, Any]
+    path: str, method: str, described: Mapping[str, Any], schemas: Mapping[str, Any]
 ) -> Operation:
     number = described["operationId"]
     bodies = described.get("requestBody", {}).get("content", {})
@@ -153,7 +153,7 @@ def _operation(
         path,
         described.get("description", ""),
         Table(f"{number}-parameters", PARAMETERS, described.get("parameters", [])),
-        Table(f"{number}-body", FIELDS, _fields(bodies[kind]["schema"], known) if kind else []),
+        Table(f"{number}-body", FIELDS, _fields(bodies[kind]["schema"], schemas) if kind else []),
         _curl(path, method, kind, bodies.get(kind, {})),
         json.dumps(_example(result), indent=2, ensure_ascii=False) if result else "",
         Table(f"{number}-answers", ANSWERS, list(_answers(answers))),
@@ -165,20 +165,20 @@ def _answers(answers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield status, described.get("description") or "Success."
 
 
-def _fields(schema: Mapping[str, Any], known: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
     if "$ref" in schema:
-        return _fields(known[schema["$ref"].rpartition("/")[2]], known)
+        return _fields(schemas[schema["$ref"].rpartition("/")[2]], schemas)
     required = schema.get("required", ())
     return [
-        {"name": name, "schema": _resolved(field, known), "required": name in required}
+        {"name": name, "schema": _resolved(field, schemas), "required": name in required}
         for name, field in schema.get("properties", {}).items()
     ]
 
 
-def _resolved(schema: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+def _resolved(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema with the values of the one that it names."""
     first = next((schema[choice][0] for choice in ("allOf", "oneOf") if choice in schema), schema)
-    named = known[first["$ref"].rpartition("/")[2]] if "$ref" in first else first
+    named = schemas[first["$ref"].rpartition("/")[2]] if "$ref" in first else first
     return {**named, **schema}
 
 

@@ -170,10 +170,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _later(
-    request: HttpRequest, text: ErrorText, status: int, *, seconds: int, **own: Any
+    request: HttpRequest, text: ErrorText, status: int, *, seconds: int, **fields: Any
 ) -> HttpResponse:
     """Return the page of a request that may be sent again after so many seconds."""
-    page = error_response(request, text, status=status, **own)
+    page = error_response(request, text, status=status, **fields)
     page["Retry-After"] = str(seconds)
     return page
 

@@ -46,8 +46,8 @@ class InformationForm:
         for name, usual in self.fields.items():
             # The folder's values are offered too, so that an edit can be undone.
             folder = sorted({topic.info[name] for topic in self.topics if topic.info.get(name)})
-            known = dict.fromkeys([*usual, *info_values(self.topics, name), *folder])
-            self.values[name] = tuple(known)
+            options = dict.fromkeys([*usual, *info_values(self.topics, name), *folder])
+            self.values[name] = tuple(options)
 
     @property
     def facts(self) -> dict[str, dict[str, str]]:
@@ -75,25 +75,25 @@ class InformationForm:
         data = self.data or {}
         was = _sent(data.get("was", ""), _shown_values)
         return [
-            InfoChange(query_id, name, seen[name], value)
-            for query_id, seen in was.items()
+            InfoChange(query_id, name, values[name], value)
+            for query_id, values in was.items()
             for name in self.fields
-            if name in seen
-            and (value := normalized_value(name, data.get(f"{name}:{query_id}", seen[name])))
-            != seen[name]
+            if name in values
+            and (value := normalized_value(name, data.get(f"{name}:{query_id}", values[name])))
+            != values[name]
         ]
 
     def still_changed(self, changes: Iterable[InfoChange]) -> list[InfoChange]:
         """Return the changes that still change a value, each with the current one."""
         now = self.facts
-        known = (change for change in changes if change.query_id in now)
-        current = [change._replace(was=now[change.query_id][change.field]) for change in known]
+        of_topics = (change for change in changes if change.query_id in now)
+        current = [change._replace(was=now[change.query_id][change.field]) for change in of_topics]
         return [change for change in current if change.was != change.value]
 
     def _cell(self, topic: Topic, name: str) -> dict[str, Any]:
         key, now = f"{name}:{topic.query_id}", topic.facts.get(name, "")
         value = now if self.data is None else normalized_value(name, self.data.get(key, now))
-        folder, known = topic.info.get(name, ""), self.values[name]
+        folder, options = topic.info.get(name, ""), self.values[name]
         return {
             "field": name,
             "heading": heading(name),
@@ -101,7 +101,7 @@ class InformationForm:
             "label": f"{heading(name)} of {topic.query_id}",
             "is_free": not self.fields[name],
             "value": value,
-            "options": known if value in ("", *known) else (*known, value),
+            "options": options if value in ("", *options) else (*options, value),
             "folder": folder,
             "now": now,
             "is_edited": now != folder,
@@ -140,7 +140,7 @@ def _read_changes(rows: Any) -> list[InfoChange]:
 
 def _shown_values(was: Any) -> dict[str, dict[str, str]]:
     """Return the values that the page showed. Raises an error if they are malformed."""
-    if not all(isinstance(value, str) for seen in was.values() for value in seen.values()):
+    if not all(isinstance(value, str) for values in was.values() for value in values.values()):
         raise ValueError
     return dict(was)
 
@@ -200,13 +200,13 @@ def topic_information_apply(request: HttpRequest, task: Task) -> HttpResponse:
         messages.error(request, error.message)
         return redirect("core:topic-information-upload", lab=task.lab.slug, task=task.slug)
     form = InformationForm(task)
-    known = [change for change in changes if change.field in form.fields]
+    editable = [change for change in changes if change.field in form.fields]
     try:
         count = change_topic_information(
-            task=task, changes=known, by=permissions.signed_in(request)
+            task=task, changes=editable, by=permissions.signed_in(request)
         )
     except UserError as error:
-        return _preview(request, task, form, form.still_changed(known), [], error.message)
+        return _preview(request, task, form, form.still_changed(editable), [], error.message)
     messages.success(request, _saved(count))
     return redirect("core:topic-information", lab=task.lab.slug, task=task.slug)
 

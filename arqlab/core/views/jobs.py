@@ -43,9 +43,9 @@ def page_of_job(
 ) -> HttpResponse:
     """Return the page of a result that a job makes; the page includes `components/made.html`."""
     job = Job.objects.select_related("lab").filter(kind=kind, key=str(key)).first()
-    seen = f"{job.state}-{job.done}-{job.attempts}-{job.is_stopping}" if job else ""
+    state = f"{job.state}-{job.done}-{job.attempts}-{job.is_stopping}" if job else ""
     may_stop = job is not None and job.lab is not None and may_organize(request.user, job.lab)
-    return news(request, template, {**context, "job": job, "seen": seen, "may_stop": may_stop})
+    return news(request, template, {**context, "job": job, "seen": state, "may_stop": may_stop})
 
 
 def being_computed(request: HttpRequest, key: str) -> HttpResponse:
@@ -55,12 +55,12 @@ def being_computed(request: HttpRequest, key: str) -> HttpResponse:
     """
     at, address = timezone.now(), str(get_adapter().get_client_ip(request))
     place = request.path, request.GET.urlencode(), request.get_host()
-    asked = AskedPage(key, *place, request.user, address)
+    asked_page = AskedPage(key, *place, request.user, address)
     try:
-        require_turn(asked, at=at)
+        require_turn(asked_page, at=at)
     except UserError as refused:
         return not_now(request, refused, seconds=60)
-    after_visit(request, Visit.COMPUTING, lambda: queue_job(start_computing(asked, at=at)))
+    after_visit(request, Visit.COMPUTING, lambda: queue_job(start_computing(asked_page, at=at)))
     if request.headers.get("HX-Request"):
         return HttpResponse(headers={"HX-Redirect": request.get_full_path()})
     page: HttpResponse

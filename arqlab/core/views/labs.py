@@ -86,7 +86,7 @@ def topic_list(request: HttpRequest, task: Task) -> HttpResponse:
 
 def _topics_table(request: HttpRequest, task: Task, *, organizes: bool) -> Table:
     topics = selectors.listed_topics(task)
-    known = [name for name in selectors.TOPIC_FILTERS if topics[name].count()]
+    names = [name for name in selectors.TOPIC_FILTERS if topics[name].count()]
     formula = [Column("Formula", "formula_html", SAFE)] if task.kind == TaskKind.FORMULAS else []
     return Table(
         "topics",
@@ -103,13 +103,13 @@ def _topics_table(request: HttpRequest, task: Task, *, organizes: bool) -> Table
             *formula,
             Column("Title", "title_html", SAFE),
             Column("Tags", "tags", by="tags"),
-            *(Column(heading(name), name, order=name) for name in known),
+            *(Column(heading(name), name, order=name) for name in names),
         ],
         topics,
         asked=request.GET,
         order="topic",
         searched=("text",),
-        filters=[Filter(name, heading(name), name) for name in known],
+        filters=[Filter(name, heading(name), name) for name in names],
         empty=Empty(
             "No topics yet",
             "Load a topic file, or choose questions of the collection as topics."

@@ -52,9 +52,9 @@ def team_edit(request: HttpRequest, team: Team) -> HttpResponse:
     by, name = permissions.signed_in(request), team.name
 
     def save(form: TeamEditForm) -> HttpResponse:
-        given, confirmed = form.cleaned_data, request.POST.get("confirm", "")
-        rename_team(team=team, name=given.pop("name"), by=by, confirmed=confirmed)
-        describe_team(team=team, details=given, by=by)
+        details, confirmed = form.cleaned_data, request.POST.get("confirm", "")
+        rename_team(team=team, name=details.pop("name"), by=by, confirmed=confirmed)
+        describe_team(team=team, details=details, by=by)
         messages.success(request, f"Team {team.name} saved.")
         return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)
 

@@ -62,11 +62,11 @@ def invite_people(
     if new:
         what, invited = f"{len(new)} as {new[0].words}", [invitation.address for invitation in new]
         record_event("invitation.create", what, by, lab=lab, addresses=invited)
-    left = [(key, address) for key, address in once.items() if key in waiting | having]
+    not_invited = [(key, address) for key, address in once.items() if key in waiting | having]
     return Invited(
         new,
-        [address for key, address in left if key not in having],
-        [address for key, address in left if key in having],
+        [address for key, address in not_invited if key not in having],
+        [address for key, address in not_invited if key in having],
     )
 
 
@@ -125,8 +125,8 @@ def _require_address(invitation: Invitation, user: User) -> None:
     an organizer who knows the person.
     """
     address = invitation.address
-    own = EmailAddress.objects.filter(user=user, email__iexact=address, verified=True)
-    if own.exists():
+    confirmed = EmailAddress.objects.filter(user=user, email__iexact=address, verified=True)
+    if confirmed.exists():
         return
     if user.email.lower() == address.lower():
         confirm_address(user=user)

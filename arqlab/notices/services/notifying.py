@@ -59,16 +59,18 @@ def notify(
 
 def deliver(*, draft: Notice, people: Iterable[User], reply_to: str = "") -> list[Notice]:
     """Store a copy of a notice for each user who has none with its key, and queue its mail."""
-    wanted = {person.pk: person for person in people if person.is_active}
-    told = Notice.objects.filter(key=draft.key, user__in=wanted).values_list("user", flat=True)
-    for pk in told:
-        del wanted[pk]
+    recipients = {person.pk: person for person in people if person.is_active}
+    already_notified = Notice.objects.filter(key=draft.key, user__in=recipients).values_list(
+        "user", flat=True
+    )
+    for pk in already_notified:
+        del recipients[pk]
     draft.subject, now = " ".join(draft.subject.split())[:300], timezone.now()
-    mails = _queue_notice_mails(draft, wanted, reply_to=reply_to, at=now)
+    mails = _queue_notice_mails(draft, recipients, reply_to=reply_to, at=now)
     names = ("lab", "kind", "subject", "text", "path", "key", "message")
     same: dict[str, Any] = {name: getattr(draft, name) for name in names} | {"created_at": now}
     return Notice.objects.bulk_create(
-        Notice(user=person, mail=mails.get(pk), **same) for pk, person in wanted.items()
+        Notice(user=person, mail=mails.get(pk), **same) for pk, person in recipients.items()
     )
 
 

@@ -37,17 +37,17 @@ DEFAULTS = {
 
 def text_of(lab: Lab, kind: str) -> NoticeText:
     """Return the lab's own text for a kind of notice, or the default text."""
-    own = EditedText.objects.filter(lab=lab, kind=kind).first()
-    return NoticeText(own.subject, own.text) if own else DEFAULTS[Kind(kind)]
+    edited = EditedText.objects.filter(lab=lab, kind=kind).first()
+    return NoticeText(edited.subject, edited.text) if edited else DEFAULTS[Kind(kind)]
 
 
 def texts_of(lab: Lab) -> dict[Kind, NoticeText]:
     """Return the text of each kind of notice in a lab."""
-    own = {
+    edited_texts = {
         Kind(edited.kind): NoticeText(edited.subject, edited.text)
         for edited in lab.edited_texts.all()
     }
-    return DEFAULTS | own
+    return DEFAULTS | edited_texts
 
 
 def placeholders(kind: str) -> list[str]:
@@ -61,12 +61,12 @@ def edit_text(*, lab: Lab, kind: str, text: NoticeText, by: User) -> None:
 
     Raise `UserError` for a placeholder that this kind does not have.
     """
-    known = placeholders(kind)
-    unknown = [name for name in _PLACEHOLDER.findall(" ".join(text)) if name not in known]
+    names = placeholders(kind)
+    unknown = [name for name in _PLACEHOLDER.findall(" ".join(text)) if name not in names]
     if unknown:
         raise UserError(
             f"Unknown placeholder {{{unknown[0]}}}. Use one of "
-            f"{', '.join(f'{{{name}}}' for name in known)}.",
+            f"{', '.join(f'{{{name}}}' for name in names)}.",
             code="unknown-placeholder",
         )
     before = text_of(lab, kind)

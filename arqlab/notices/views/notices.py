@@ -87,39 +87,39 @@ def text_list(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.form(f"{LAB}texts/<slug:kind>/", "text-edit")
 def text_edit(request: HttpRequest, lab: Lab, kind: str) -> HttpResponse:
     """Edit the subject and text of a kind of notice."""
-    known = _kind_or_404(kind)
+    notice_kind = _kind_or_404(kind)
 
     def save(form: TextForm) -> HttpResponse:
         text = NoticeText(**form.cleaned_data)
-        edit_text(lab=lab, kind=known, text=text, by=signed_in(request))
-        messages.success(request, f"Text of “{known.label}” saved.")
+        edit_text(lab=lab, kind=notice_kind, text=text, by=signed_in(request))
+        messages.success(request, f"Text of “{notice_kind.label}” saved.")
         return redirect("notices:text-list", lab=lab.slug)
 
     form, stale = edited(
         request,
         lab,
-        lambda data: TextForm(data, initial=text_of(lab, known)._asdict()),
+        lambda data: TextForm(data, initial=text_of(lab, notice_kind)._asdict()),
         save,
-        events=lab.audit_events.filter(verb="notices.edit-text", target=known.label),
+        events=lab.audit_events.filter(verb="notices.edit-text", target=notice_kind.label),
     )
-    is_edited = text_of(lab, known) != DEFAULTS[known]
-    context = {"kind": known, "form": form, "is_edited": is_edited}
-    context["placeholders"] = [f"{{{name}}}" for name in placeholders(known)]
+    is_edited = text_of(lab, notice_kind) != DEFAULTS[notice_kind]
+    context = {"kind": notice_kind, "form": form, "is_edited": is_edited}
+    context["placeholders"] = [f"{{{name}}}" for name in placeholders(notice_kind)]
     return stale or render(request, "notices/text_edit.html", context)
 
 
 @pages.action(f"{LAB}texts/<slug:kind>/restore/", "text-restore")
 def text_restore(request: HttpRequest, lab: Lab, kind: str) -> HttpResponse:
     """Restore the default text of a kind of notice."""
-    known = _kind_or_404(kind)
-    edit_text(lab=lab, kind=known, text=DEFAULTS[known], by=signed_in(request))
-    messages.success(request, f"Default text of “{known.label}” restored.")
+    notice_kind = _kind_or_404(kind)
+    edit_text(lab=lab, kind=notice_kind, text=DEFAULTS[notice_kind], by=signed_in(request))
+    messages.success(request, f"Default text of “{notice_kind.label}” restored.")
     return redirect("notices:text-list", lab=lab.slug)
 
 
 def _kind_or_404(kind: str) -> Kind:
     """Return the kind of notice, or raise 404 if it has no text to edit."""
-    if kind not in [known.value for known in DEFAULTS]:
+    if kind not in [member.value for member in DEFAULTS]:
         raise Http404
     return Kind(kind)
 
@@ -336,20 +336,20 @@ def _invite(request: HttpRequest, lab: Lab, form: InvitationForm) -> Invited:
 @pages.action(f"{LAB}invitations/<number:invitation>/resend/", "invitation-resend")
 def invitation_resend(request: HttpRequest, lab: Lab, invitation: int) -> HttpResponse:
     """Send the email of an invitation again."""
-    known = get_object_or_404(lab.invitations, pk=invitation)
+    pending = get_object_or_404(lab.invitations, pk=invitation)
     with told(request):
-        resend_invitation(invitation=known, by=signed_in(request))
-        messages.success(request, f"The invitation to {known.address} is queued again.")
+        resend_invitation(invitation=pending, by=signed_in(request))
+        messages.success(request, f"The invitation to {pending.address} is queued again.")
     return redirect("notices:invitation-list", lab=lab.slug)
 
 
 @pages.action(f"{LAB}invitations/<number:invitation>/withdraw/", "invitation-withdraw")
 def invitation_withdraw(request: HttpRequest, lab: Lab, invitation: int) -> HttpResponse:
     """Withdraw an invitation."""
-    known = get_object_or_404(lab.invitations.select_related("team"), pk=invitation)
+    pending = get_object_or_404(lab.invitations.select_related("team"), pk=invitation)
     with told(request):
-        withdraw_invitation(invitation=known, by=signed_in(request))
-        messages.success(request, f"The link of {known.address} no longer works.")
+        withdraw_invitation(invitation=pending, by=signed_in(request))
+        messages.success(request, f"The link of {pending.address} no longer works.")
     return redirect("notices:invitation-list", lab=lab.slug)
 
 

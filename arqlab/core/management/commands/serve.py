@@ -106,8 +106,8 @@ class Command(BaseCommand):
 def allow_connections() -> None:
     """Let processes open as many files as their connections need, or as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 2 * CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, 2 * CONNECTIONS)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    files = 2 * CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, 2 * CONNECTIONS)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, files), hard))
 
 
 def migrate_once() -> None:
