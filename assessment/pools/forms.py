@@ -152,8 +152,8 @@ class PoolForm(forms.Form):
     @property
     def choice(self) -> PoolChoice:
         """Return the chosen settings; fields this task lacks keep the protocol's value."""
-        known = set(asdict(self.protocol))
-        values = {name: value for name, value in self.cleaned_data.items() if name in known}
+        names = set(asdict(self.protocol))
+        values = {name: value for name, value in self.cleaned_data.items() if name in names}
         protocol = replace(self.protocol, **values)
         kinds = {
             run.pk: self.cleaned_data[name]

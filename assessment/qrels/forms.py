@@ -57,9 +57,9 @@ class FreezeForm(forms.Form):
         if len(levels_of(task)) == 1:
             del self.fields["level"]
         if groups := groups_to_freeze(task):
-            own = [(group, f"Of the group {group} only") for group in groups]
+            group_choices = [(group, f"Of the group {group} only") for group in groups]
             choices: Any = self.fields["group"]
-            choices.choices = [("", "The sum of two assessors"), *own]
+            choices.choices = [("", "The sum of two assessors"), *group_choices]
         else:
             del self.fields["group"]
         if splits := info_values(task.topics.only("info", "info_edits"), "split"):

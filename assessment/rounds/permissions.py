@@ -44,11 +44,11 @@ def round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> Seen
 
 def organized_round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> Round:
     """Return a round with a page for an organizer of its lab; raise 404 for anyone else."""
-    seen = round_or_404(user, lab_slug, task_slug, key)
-    return allowed(seen.round, seen.organizes)
+    visible = round_or_404(user, lab_slug, task_slug, key)
+    return allowed(visible.round, visible.organizes)
 
 
 def revealed_round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> SeenRound:
     """Return a round whose assessors see the revealed votes too; raise 404 for any other."""
-    seen = round_or_404(user, lab_slug, task_slug, key)
-    return allowed(seen, seen.round.rules.tells_judges and seen.round.revealed_at)
+    visible = round_or_404(user, lab_slug, task_slug, key)
+    return allowed(visible, visible.round.rules.tells_judges and visible.round.revealed_at)

@@ -35,7 +35,7 @@ def marks_of(judgment: Judgment | None, lab: Lab | None = None) -> list[QuotedMa
 
 
 @register.simple_tag
-def plan_options(planning: TaskPlanning, topic: PlanTopic, chosen: dict[str, str]) -> SafeString:
+def plan_options(planning: TaskPlanning, topic: PlanTopic, assessors: dict[str, str]) -> SafeString:
     """Return the options of an assessor for a topic, each with their choice."""
     rows = ((str(row.person.pk), row) for row in planning.people)
     return format_html_join(
@@ -44,7 +44,7 @@ def plan_options(planning: TaskPlanning, topic: PlanTopic, chosen: dict[str, str
         (
             (
                 key,
-                SafeString(" selected" if chosen.get(topic.name) == key else ""),
+                SafeString(" selected" if assessors.get(topic.name) == key else ""),
                 row.person.name,
                 f" ({BID_WORDS[bid]})" if (bid := row.bids.get(topic.name)) else "",
             )

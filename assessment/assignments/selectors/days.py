@@ -68,8 +68,8 @@ def judged_days(task: Task, grid: AssignmentGrid, *, at: datetime) -> JudgedDays
         expected[now.date()] += judged.get(now.date(), 0)
     first = min(judged)
     named = {"submission deadline": task.deadline, "judging deadline": task.judging_deadline}
-    known = {name: timezone.localdate(moment) for name, moment in named.items() if moment}
-    deadlines = {name: day for name, day in known.items() if first <= day <= horizon}
+    dates = {name: timezone.localdate(moment) for name, moment in named.items() if moment}
+    deadlines = {name: day for name, day in dates.items() if first <= day <= horizon}
     final = max([last, *deadlines.values()])
     return JudgedDays(
         [

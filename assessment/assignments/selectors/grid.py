@@ -108,8 +108,12 @@ class TopicRow:
             return "in-progress" if is_started else "not-started"
         if self.done < self.total:
             return "set-aside" if self.is_set_aside else "closed"
-        given = (share.assignment for share in self.shares.values())
-        return "in-review" if any(own and own.reviewed_since for own in given) else "done"
+        assignments = (share.assignment for share in self.shares.values())
+        return (
+            "in-review"
+            if any(assignment and assignment.reviewed_since for assignment in assignments)
+            else "done"
+        )
 
     def state_of(self, share: Share) -> str:
         """Return the state of the topic for one assessor, who may not have started yet."""
@@ -284,9 +288,9 @@ def assignment_grid(
     tallies = topic_tallies(task)
     counts = topic_counts(tallies, [task])
     judged = {
-        (topic, person): own
+        (topic, person): work_of_person
         for topic, tally in tallies.items()
-        for person, own in tally.people.items()
+        for person, work_of_person in tally.people.items()
     }
     if assignments is None:
         stored = Assignment.objects.filter(topic__task=task, ended_at=None)
@@ -299,13 +303,13 @@ def assignment_grid(
     people = dict(staff)
     for assignment in assignments:
         people.setdefault(assignment.assessor_id, assignment.assessor)
-        known = judged.pop((assignment.topic_id, assignment.assessor_id), Judged())
+        work = judged.pop((assignment.topic_id, assignment.assessor_id), Judged())
         rows[assignment.topic_id].shares[assignment.assessor_id] = Share(
-            assignment.assessor, known, assignment, assignment.assessor_id in staff
+            assignment.assessor, work, assignment, assignment.assessor_id in staff
         )
     people |= User.objects.in_bulk({person_id for _, person_id in judged} - people.keys())
-    for (topic_id, person_id), known in judged.items():
-        rows[topic_id].shares[person_id] = Share(people[person_id], known)
+    for (topic_id, person_id), work in judged.items():
+        rows[topic_id].shares[person_id] = Share(people[person_id], work)
     paces = _estimate(rows.values(), people)
     return AssignmentGrid(
         list(rows.values()),
@@ -330,9 +334,14 @@ def topic_counts(
     for topic, tally in tallies.items():
         size, is_left_out = added(tally.sizes.values()), topic in left_out
         waiting = [size for (pool, _), size in tally.sizes.items() if pool in open_pools]
-        left = Size() if is_left_out else added(waiting)
+        waiting_size = Size() if is_left_out else added(waiting)
         counts[topic] = TopicCounts(
-            size.items, size.done, left.left, size.labels, left.labels_left, is_left_out
+            size.items,
+            size.done,
+            waiting_size.left,
+            size.labels,
+            waiting_size.labels_left,
+            is_left_out,
         )
     return counts
 
@@ -360,10 +369,10 @@ def _person_row(
     task: Task, rows: Iterable[TopicRow], person: User, pace: Pace, *, may_judge: bool, at: datetime
 ) -> PersonRow:
     """Return the row of a person, who judges started topics first, in the order of the task."""
-    own = [(row, row.shares[person.pk]) for row in rows if person.pk in row.shares]
-    own.sort(key=lambda pair: (not pair[1].judged.items, pair[0].topic.position))
-    shares = [share for _, share in own]
-    mine = [(row, share) for row, share in own if share.assignment]
+    pairs = [(row, row.shares[person.pk]) for row in rows if person.pk in row.shares]
+    pairs.sort(key=lambda pair: (not pair[1].judged.items, pair[0].topic.position))
+    shares = [share for _, share in pairs]
+    mine = [(row, share) for row, share in pairs if share.assignment]
     first = min((share.judged.first for share in shares if share.judged.first), default=None)
     lately = sum(share.judged.since(at - RECENT) for share in shares)
     ends = estimated_completions(

@@ -94,12 +94,12 @@ def plan_with_edits(planning: TaskPlanning, edits: PlanEdits) -> AssignmentPlan:
         if first.get(name) != ""
     ]
     plan = plan_assignments(replace(planning.problem, topics=topics))
-    given = {topic.name: topic.second for topic in planning.problem.topics}
-    chosen = (
-        {name: key for name, key in kept.items() if key}
-        for kept in ({**plan.first, **first}, {**given, **plan.second, **second})
+    second_assessors = {topic.name: topic.second for topic in planning.problem.topics}
+    choices = (
+        {name: key for name, key in assessors.items() if key}
+        for assessors in ({**plan.first, **first}, {**second_assessors, **plan.second, **second})
     )
-    return plan_of(planning.open_problem, *chosen, is_optimal=plan.is_optimal)
+    return plan_of(planning.open_problem, *choices, is_optimal=plan.is_optimal)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetim
         if not row.is_left_out and (row.left or row.judging_shares or not row.total)
     ]
     keys: dict[User | None, str] = {row.person: str(row.person.pk) for row in people}
-    given = [
+    plan_topics = [
         PlanTopic(
             row.topic.query_id,
             (row.labels if row.judging_shares else row.labels_left)
@@ -166,14 +166,14 @@ def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetim
         )
         for row in people
     ]
-    return TaskPlanning(task, topics, people, PlanProblem(given, assessors, bids, overlap))
+    return TaskPlanning(task, topics, people, PlanProblem(plan_topics, assessors, bids, overlap))
 
 
 def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonPlan]:
     """Return the effect of a plan on each assessor."""
 
-    def topics_of(chosen: Mapping[str, str], key: str) -> list[str]:
-        return [topic for topic, assessor in chosen.items() if assessor == key]
+    def topics_of(assessors: Mapping[str, str], key: str) -> list[str]:
+        return [topic for topic, assessor in assessors.items() if assessor == key]
 
     return [
         PersonPlan(row, plan.hours[key], topics_of(plan.first, key), topics_of(plan.second, key))

@@ -50,8 +50,15 @@ def task_roster(task: Task) -> list[RosterRow]:
         bids[user][query_id] = Preference(choice)
     total = topics.count()
     rows = [
-        RosterRow(person, entries.get(pk), pk in staff, counts.get(pk, 0), own, total - len(own))
-        for (pk, person), own in zip(people.items(), bids.values(), strict=True)
+        RosterRow(
+            person,
+            entries.get(pk),
+            pk in staff,
+            counts.get(pk, 0),
+            person_bids,
+            total - len(person_bids),
+        )
+        for (pk, person), person_bids in zip(people.items(), bids.values(), strict=True)
     ]
     return sorted(rows, key=lambda row: (row.person.name.lower(), row.person.pk))
 
@@ -83,12 +90,12 @@ def topics_to_bid_for(task: Task, user: User) -> list[tuple[Topic, str]]:
 
 def planned_seconds(task: Task) -> dict[int, User]:
     """Return the planned second assessor by topic, if they may judge and do not have it already."""
-    own = Assignment.objects.filter(topic__task=task, ended_at=None)
-    taken = set(own.values_list("topic", "assessor"))
+    assignments = Assignment.objects.filter(topic__task=task, ended_at=None)
+    assigned = set(assignments.values_list("topic", "assessor"))
     staff = judging_staff(task.lab).values("pk")
     plans = SecondPlan.objects.filter(topic__task=task, assessor__in=staff)
     return {
         plan.topic_id: plan.assessor
         for plan in plans.select_related("assessor")
-        if (plan.topic_id, plan.assessor_id) not in taken
+        if (plan.topic_id, plan.assessor_id) not in assigned
     }

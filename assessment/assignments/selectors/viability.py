@@ -63,8 +63,8 @@ def keep_forecasts(
     for topic, tally in tallies.items():
         if parts := [size for (_, kind), size in tally.sizes.items() if kind in kinds]:
             size = added(parts)
-            found = decided.get(topic, sum(tally.relevant.get(kind, 0) for kind in kinds))
-            samples[topic] = JudgedSample(size.items, max(size.done, found), found)
+            relevant = decided.get(topic, sum(tally.relevant.get(kind, 0) for kind in kinds))
+            samples[topic] = JudgedSample(size.items, max(size.done, relevant), relevant)
     probabilities = keep_probabilities(
         samples, kind=TaskKind(task.kind), min_relevant=task.protocol.min_relevant
     )
@@ -77,10 +77,10 @@ def _decided(task: Task, kinds: Collection[str]) -> dict[int, int]:
     lowest = task.protocol.relevant_in(scale)
     values = [label.value for label in scale.judgments if label.value >= lowest]
     fields = ("instance__item__topic", "instance__item__item", "instance__doc_id")
-    known = adjudicated_judgments(task).filter(instance__item__kind__in=kinds)
+    rulings = adjudicated_judgments(task).filter(instance__item__kind__in=kinds)
     decided = {
         (topic, doc_id): (item, label)
-        for topic, item, doc_id, label in known.values_list(*fields, "label")
+        for topic, item, doc_id, label in rulings.values_list(*fields, "label")
     }
     topics = {topic for topic, _ in decided}
     official = official_judgments(task).filter(

@@ -51,15 +51,18 @@ def assignment_changes(
     task: Task, pairs: Collection[tuple[Topic, User]], *, replaces: bool
 ) -> LoadChanges:
     """Return the assignments that are created, kept and, with `replaces`, ended."""
-    changes, wanted = LoadChanges(), {(topic.query_id, person.username) for topic, person in pairs}
+    changes, pair_keys = (
+        LoadChanges(),
+        {(topic.query_id, person.username) for topic, person in pairs},
+    )
     had = {
         (assignment.topic.query_id, assignment.assessor.username)
         for assignment in _open(task, {topic for topic, _ in pairs})
     }
-    ended = had - wanted if replaces else set()
+    ended = had - pair_keys if replaces else set()
     for fate, keys in (
-        (Fate.NEW, wanted - had),
-        (Fate.UNCHANGED, wanted & had),
+        (Fate.NEW, pair_keys - had),
+        (Fate.UNCHANGED, pair_keys & had),
         (Fate.DELETED, ended),
     ):
         changes.add("assignments", fate, *(Change(" ".join(pair)) for pair in sorted(keys)))
@@ -84,7 +87,7 @@ def assign_topics(
     """
     # Lock the task: of two organizers who assign at once, the second must see the first's changes.
     Task.objects.select_for_update().get(pk=task.pk)
-    wanted = {(topic.pk, person.pk) for topic, person in pairs}
+    pair_keys = {(topic.pk, person.pk) for topic, person in pairs}
     refuse_others(task, [person for _, person in pairs])
     require_confirmed(assignment_changes(task, pairs, replaces=replaces), choice.confirmed)
     had = {
@@ -96,15 +99,15 @@ def assign_topics(
         for topic, person in dict.fromkeys(pairs)
         if (topic.pk, person.pk) not in had
     ]
-    gone = [assignment for key, assignment in had.items() if replaces and key not in wanted]
+    gone = [assignment for key, assignment in had.items() if replaces and key not in pair_keys]
     _end(gone, at)
     Assignment.objects.bulk_create(
         Assignment(topic=topic, assessor=person, assigned_by=by, assigned_at=at)
         for topic, person in fresh
     )
     if fresh or gone:
-        assigned, taken = topics_by_person(fresh), topics_by_person(map(_pair, gone))
-        record_event("topics.assign", task, by, assigned=assigned, taken=taken)
+        assigned, withdrawn = topics_by_person(fresh), topics_by_person(map(_pair, gone))
+        record_event("topics.assign", task, by, assigned=assigned, taken=withdrawn)
     _tell_assessors(task, fresh, at=at, by=by)
     return Reassigned(len(fresh), len(gone))
 
@@ -197,8 +200,12 @@ def _open(task: Task, topics: Iterable[Topic]) -> list[Assignment]:
 
 def end_trips(topics: Iterable[tuple[int, int]], *, at: datetime) -> int:
     """End the offline trips by topic and user, and return how many items others can take now."""
-    chosen = Q(*(Q(topic=topic, leased_to=user) for topic, user in topics), _connector=Q.OR)
-    return long_leases(at).filter(chosen).update(leased_to=None, leased_until=None) if chosen else 0
+    of_trips = Q(*(Q(topic=topic, leased_to=user) for topic, user in topics), _connector=Q.OR)
+    return (
+        long_leases(at).filter(of_trips).update(leased_to=None, leased_until=None)
+        if of_trips
+        else 0
+    )
 
 
 @transaction.atomic

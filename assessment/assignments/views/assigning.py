@@ -150,9 +150,9 @@ def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "assessment/assignment_list.html", context, *tables)
 
 
-def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
+def _done(task: Task, fields: dict[str, Any], *, at: datetime, by: User) -> str:
     """Carry out the chosen action and return the message about it."""
-    topics, person, action = list(chosen["topics"]), chosen["person"], chosen["action"]
+    topics, person, action = list(fields["topics"]), fields["person"], fields["action"]
     if action in ("assign", "reassign"):
         pairs = [(topic, person) for topic in topics]
         choice = LoadChoice(confirmed=True)  # for these topics, in view of their assessors

@@ -248,8 +248,8 @@ def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> dict[str
     if action == "propose":
         edits = read_edits(request.POST, planning)
         plan = plan_with_edits(planning, edits)
-        kept = sum(map(len, edits))
-        return {"plan": plan, "kept": kept, "proposed": write_proposal(planning, plan, edits)}
+        edit_count = sum(map(len, edits))
+        return {"plan": plan, "kept": edit_count, "proposed": write_proposal(planning, plan, edits)}
     first, second = (read_choices(request.POST, part, planning) for part in ("first", "second"))
     plan = plan_of(planning.open_problem, first, second)
     return {"plan": plan, "proposed": request.POST.get("proposed", "")}

@@ -144,8 +144,8 @@ def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table:
     )
 
 
-def topics_table(task: Task, grid: AssignmentGrid, chosen: Collection[str]) -> Table:
-    """Return the topics with a column for each assessor; those `chosen` are selected."""
+def topics_table(task: Task, grid: AssignmentGrid, selected: Collection[str]) -> Table:
+    """Return the topics with a column for each assessor; those in `selected` are ticked."""
     return Table(
         "assignments",
         [
@@ -153,7 +153,7 @@ def topics_table(task: Task, grid: AssignmentGrid, chosen: Collection[str]) -> T
             choice_column(
                 *("assignments", "topics", "topic.query_id"),
                 spoken="topic.query_id",
-                is_chosen=lambda row: row.topic.query_id in chosen,
+                is_chosen=lambda row: row.topic.query_id in selected,
             ),
             words_column("topic"),
             *([Column("Difficulty", "difficulty")] if grid.has_difficulty else []),

@@ -117,17 +117,17 @@ def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
 
 def followed_versions(user: User, tasks: Collection[Task]) -> dict[int, int]:
     """Return the newest version that a person judged with, or 0 for the default text, by task."""
-    own = Judgment.objects.filter(
+    judgments = Judgment.objects.filter(
         assessor=user, instance__item__topic__task__in=tasks, is_imported=False
     ).order_by()
-    by = own.values_list("instance__item__topic__task").annotate(Max("guideline__version"))
+    by = judgments.values_list("instance__item__topic__task").annotate(Max("guideline__version"))
     return {task: last or 0 for task, last in by}
 
 
 def followed_version(user: User, task: Task) -> int | None:
     """Return the newest version, but not the default text, that a person judged with, or None."""
-    own = Judgment.objects.filter(assessor=user, guideline__task=task)
-    version: int | None = own.aggregate(last=Max("guideline__version"))["last"]
+    judgments = Judgment.objects.filter(assessor=user, guideline__task=task)
+    version: int | None = judgments.aggregate(last=Max("guideline__version"))["last"]
     return version
 
 

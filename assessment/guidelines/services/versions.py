@@ -289,9 +289,9 @@ def write_guideline(
     text = text.replace("\r\n", "\n").strip() + "\n"
     todo = "Write guidelines for assessors."
     require_text(text, "The text of the guidelines", most=LONGEST, todo=todo)
-    known = newest.definitions if newest else {}
-    definitions = known if definitions is None else dict(definitions)
-    is_same = text == guideline_text(task, newest) and definitions == known
+    current = newest.definitions if newest else {}
+    definitions = current if definitions is None else dict(definitions)
+    is_same = text == guideline_text(task, newest) and definitions == current
     waiting = Q(since=number + 1) | Q(until=number + 1)
     if is_same and not task.guideline_entries.filter(waiting).exists():
         raise assessment_error("same")

@@ -157,14 +157,14 @@ class EntryForm(forms.Form):
 
     def save(self, *, at: datetime, by: User) -> GuidelineEntry:
         """Collect the entry for the next version. Raise `UserError` as the services do."""
-        given = self.cleaned_data
-        item = find_entry_item(self.task, topic=given["topic"], item=given["item"])
+        fields = self.cleaned_data
+        item = find_entry_item(self.task, topic=fields["topic"], item=fields["item"])
         about: dict[str, Any] = {"task": self.task, "item": item, "at": at, "by": by}
-        label, reason = given["label"], given["reason"]
+        label, reason = fields["label"], fields["reason"]
         if self.kind == GuidelineEntry.Kind.EXAMPLE:
             return add_example(label=label, reason=reason, **about)
-        decision = Decision(given["decision"], label, reason, place=given["place"])
-        return record_case(question=given["question"], decision=decision, **about)
+        decision = Decision(fields["decision"], label, reason, place=fields["place"])
+        return record_case(question=fields["question"], decision=decision, **about)
 
 
 @pages.form("entries/", "guideline-entry-list")
@@ -223,17 +223,17 @@ def guideline_entry_add(request: HttpRequest, task: Task) -> HttpResponse:
 def _chosen_item(task: Task, item: str, post_id: str) -> dict[str, Any]:
     """Return the chosen item as in an entry, or the formulas of the chosen post to choose from."""
     is_formula = task.kind == TaskKind.FORMULAS
-    chosen: dict[str, Any] = {"is_formula": is_formula}
+    context: dict[str, Any] = {"is_formula": is_formula}
     if is_formula and post_id:
-        chosen["formulas"] = formulas_of_post(task, post_id)
+        context["formulas"] = formulas_of_post(task, post_id)
     if item:
         try:
             fields = find_entry_item(task, topic=None, item=item)._asdict()
         except UserError as error:
-            return chosen | {"refusal": error.message}
+            return context | {"refusal": error.message}
         entry = GuidelineEntry(task=task, kind=GuidelineEntry.Kind.EXAMPLE, since=1, **fields)
-        [chosen["shown"]] = shown_entries([entry], scale=task_scale(task))
-    return chosen
+        [context["shown"]] = shown_entries([entry], scale=task_scale(task))
+    return context
 
 
 @pages.read("<number:version>/changes/", "guideline-changes", access=looked_up_task_or_404)
@@ -319,8 +319,8 @@ def guideline_edit(request: HttpRequest, task: Task) -> HttpResponse:
         except UserError as error:
             if error.code == "changed-meanwhile":
                 # Based on the version saved since, with the differences: saving again is informed.
-                known = {**form.cleaned_data, "after": version_of(newest)}
-                form = GuidelineForm(known, scale=scale)
+                data = {**form.cleaned_data, "after": version_of(newest)}
+                form = GuidelineForm(data, scale=scale)
                 context["changes"] = changed_lines(before, source)
             form.add_error(None, error.message)
     counts = counts_by_version(task)
@@ -337,9 +337,9 @@ def _initial(task: Task, newest: Guideline | None) -> dict[str, Any]:
 
 
 def _published(request: HttpRequest, task: Task, form: GuidelineForm) -> HttpResponse:
-    given = {name: form.cleaned_data[name] for name in ("text", "after")}
-    given |= {"definitions": form.definitions, "at": timezone.now(), "by": signed_in(request)}
-    saved = write_guideline(task=task, **given)
+    fields = {name: form.cleaned_data[name] for name in ("text", "after")}
+    fields |= {"definitions": form.definitions, "at": timezone.now(), "by": signed_in(request)}
+    saved = write_guideline(task=task, **fields)
     messages.success(request, f"Assessors now follow version {saved.version}.")
     return redirect("assessment:guideline-detail", task.lab.slug, task.slug, saved.version)
 
@@ -352,7 +352,7 @@ def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -
 
     def before(version: int) -> int:
         return sum(
-            count for known, count in counts.items() if known is not None and known < version
+            count for other, count in counts.items() if other is not None and other < version
         )
 
     def column(heading: str, count: Callable[[int], int], query: str) -> Column:

@@ -153,8 +153,8 @@ class MarkSerializer(ObjectSerializer):
         """Refuse a mark without the LaTeX of each formula in its text."""
         count = attrs["exact"].count(FORMULA)
         if count != len(attrs["formulas"]):
-            given = f"{len(attrs['formulas'])} formulas"
-            wrong = wrong_value(given, f"{count}, one for each U+FFFC in `exact`")
+            actual = f"{len(attrs['formulas'])} formulas"
+            wrong = wrong_value(actual, f"{count}, one for each U+FFFC in `exact`")
             raise ValidationError({"formulas": wrong})
         return attrs
 
@@ -365,8 +365,8 @@ def read_labels(
         raise refusal(_all_problems(data, error.detail, find)) from error
     labels = tuple(Label(**row) for row in values.pop("judgments"))
     guideline = values.pop("guideline", None)
-    held = HeldItem(**values)
-    return Submission(held.item, labels, leased_at(held), guideline, held.have)
+    held_item = HeldItem(**values)
+    return Submission(held_item.item, labels, leased_at(held_item), guideline, held_item.have)
 
 
 def _all_problems(

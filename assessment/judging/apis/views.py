@@ -141,13 +141,13 @@ class JudgingApi(APIView):
         path = {name: self.kwargs.get(name, "") for name in TopicPath._fields}
         return leases.Seat(self.person, TopicPath(**path))
 
-    def leased_at(self, held: HeldItem) -> datetime | None:
+    def leased_at(self, held_item: HeldItem) -> datetime | None:
         """Return when the lease was signed, even if it has expired; None if it is forged."""
-        return leases.lease_begin(held.lease, item_id=held.item, seat=self.seat)
+        return leases.lease_begin(held_item.lease, item_id=held_item.item, seat=self.seat)
 
-    def require_lease(self, held: HeldItem) -> datetime:
+    def require_lease(self, held_item: HeldItem) -> datetime:
         """Require a genuine lease, even an expired one, and return when it was signed."""
-        signed_at = self.leased_at(held)
+        signed_at = self.leased_at(held_item)
         if signed_at is None:
             self.require_place()
             raise judging_error("forged-lease")
@@ -157,9 +157,9 @@ class JudgingApi(APIView):
         """Return the topic and the round, or 404 for users who do not judge it there."""
         return place_or_404(self.person, self.seat.path)
 
-    def shown(self, taken: leases.Taken | None) -> dict[str, Any] | None:
+    def shown(self, leased: leases.Taken | None) -> dict[str, Any] | None:
         """Return an item as the page shows it, or None."""
-        return taken_payload(taken, seat=self.seat) if taken else None
+        return taken_payload(leased, seat=self.seat) if leased else None
 
 
 class TripApi(JudgingApi):
@@ -221,10 +221,10 @@ class RelatedLabelsApi(JudgingApi):
             }
 
         threads = [
-            {"instance": pk, "labels": [label(own, place.path.query_id) for own in labels]}
+            {"instance": pk, "labels": [label(judged, place.path.query_id) for judged in labels]}
             for pk, labels in related[0].items()
         ]
-        formula = [label(own, own.instance.item.topic.query_id) for own in related[1]]
+        formula = [label(judged, judged.instance.item.topic.query_id) for judged in related[1]]
         return Response({"threads": threads, "formula": formula})
 
 
@@ -244,14 +244,14 @@ class NextApi(JudgingApi):
     @documented(responses.NextSerializer, parameters=[responses.HAVE])
     def get(self, request: Request, **path: str) -> Response:
         """Lease the next item of the topic to the assessor, and return the topic's progress."""
-        given = [key for key in request.query_params.get("have", "").split(",") if key]
-        have = [number_of(key) for key in given[:MAX_ITEMS]]
+        keys = [key for key in request.query_params.get("have", "").split(",") if key]
+        have = [number_of(key) for key in keys[:MAX_ITEMS]]
         if None in have:
             raise judging_error("malformed")
         stack, loaded = self.require_place().stack, tuple(filter(None, have))
-        taken = leases.take_next(stack=stack, seat=self.seat, have=loaded, at=timezone.now())
+        leased = leases.take_next(stack=stack, seat=self.seat, have=loaded, at=timezone.now())
         progress = progress_of(stack, self.person.pk)
-        return Response({"item": self.shown(taken), "progress": progress})
+        return Response({"item": self.shown(leased), "progress": progress})
 
 
 class ItemApi(JudgingApi):
@@ -261,10 +261,10 @@ class ItemApi(JudgingApi):
     def get(self, request: Request, item: int, **path: str) -> Response:
         """Lease and return a waiting item, or return an item that the assessor has judged."""
         stack = self.require_place().stack
-        taken = leases.take_item(item_id=item, stack=stack, seat=self.seat, at=timezone.now())
-        if taken is None:
+        leased = leases.take_item(item_id=item, stack=stack, seat=self.seat, at=timezone.now())
+        if leased is None:
             raise Http404
-        return Response(self.shown(taken))
+        return Response(self.shown(leased))
 
 
 class JudgmentsApi(JudgingApi):
@@ -299,12 +299,12 @@ class JudgmentsApi(JudgingApi):
             {"saved": saved, "done": outcome.is_done, "next": self.shown(outcome.following)}
         )
 
-    def _find(self, held: HeldItem, guideline: int | None) -> Submitted | None:
-        signed_at = self.leased_at(held)
+    def _find(self, held_item: HeldItem, guideline: int | None) -> Submitted | None:
+        signed_at = self.leased_at(held_item)
         if signed_at is None:
             return None
         return submitted_item(
-            held.item,
+            held_item.item,
             user_id=self.person.pk,
             guideline=guideline,
             since=signed_at,
@@ -318,11 +318,13 @@ class SkipApi(JudgingApi):
     @documented(responses.FollowingSerializer, request=HeldItemSerializer)
     def post(self, request: Request, **path: str) -> Response:
         """Skip an item until the end of the topic, and return the next item."""
-        held = read_item(request.data)
-        self.require_lease(held)
+        held_item = read_item(request.data)
+        self.require_lease(held_item)
         stack = self.require_place().stack
-        leases.skip_item(item_id=held.item, seat=self.seat, at=timezone.now())
-        following = leases.take_next(stack=stack, seat=self.seat, have=held.have, at=timezone.now())
+        leases.skip_item(item_id=held_item.item, seat=self.seat, at=timezone.now())
+        following = leases.take_next(
+            stack=stack, seat=self.seat, have=held_item.have, at=timezone.now()
+        )
         return Response({"next": self.shown(following)})
 
 
@@ -335,8 +337,8 @@ class LeaseApi(JudgingApi):
 
         The request fails if another assessor holds the item.
         """
-        held = read_item(request.data)
-        self.require_lease(held)
+        held_item = read_item(request.data)
+        self.require_lease(held_item)
         stack = self.require_place().stack
-        lease = leases.renew_lease(item_id=held.item, seat=self.seat, at=timezone.now())
+        lease = leases.renew_lease(item_id=held_item.item, seat=self.seat, at=timezone.now())
         return Response({**lease._asdict(), "progress": progress_of(stack, self.person.pk)})

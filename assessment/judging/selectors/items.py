@@ -228,14 +228,16 @@ def _shown(rows: Sequence[tuple[Any, ...]], user_id: int) -> ShownItem:
     item_pk, kind, position, text, *states = rows[0][:9]
     item = PoolItem(pk=item_pk, kind=kind, position=position, text=text)
     judged = Judgment.objects.in_bulk([row[12] for row in rows if row[12]])
-    own = {pk for pk, judgment in judged.items() if judgment.assessor_id == user_id}
+    own_keys = {pk for pk, judgment in judged.items() if judgment.assessor_id == user_id}
     instances = []
     for row in rows:
         pk, doc_id, post_id, judgment_id, post_pk, *values = row[9:]
-        if judgment_id is None or judgment_id in own:
+        if judgment_id is None or judgment_id in own_keys:
             fields = dict(zip(POST_COLUMNS, values, strict=True))
             post = Post(pk=post_pk, post_id=post_id, **fields) if post_pk else None
             instances.append(ShownInstance(pk, doc_id, post_id, post, judged.get(judgment_id)))
     is_done, is_skipped, hides_threads, is_alone, is_corrected = map(bool, states)
-    shown = tuple(instances)
-    return ShownItem(item, is_done, is_skipped, hides_threads, is_alone, is_corrected, shown)
+    shown_instances = tuple(instances)
+    return ShownItem(
+        item, is_done, is_skipped, hides_threads, is_alone, is_corrected, shown_instances
+    )

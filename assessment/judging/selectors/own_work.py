@@ -75,9 +75,11 @@ def own_round_topics(
     roles = Membership.objects.filter(
         lab=OuterRef("pool__round__task__lab"), role__in=Role.judging(), user=user
     )
-    own = PoolItem.objects.filter(assessor=user, pool__round__task__archived_at=None, **within)
-    own = own.filter(Exists(roles) | Q(pool__round__kind__in=kinds_that(is_for_applicants=True)))
-    pairs = own.order_by().values_list("pool__round", "topic")
+    items = PoolItem.objects.filter(assessor=user, pool__round__task__archived_at=None, **within)
+    items = items.filter(
+        Exists(roles) | Q(pool__round__kind__in=kinds_that(is_for_applicants=True))
+    )
+    pairs = items.order_by().values_list("pool__round", "topic")
     rows = list(pairs.annotate(items=Count("pk"), done=Count("done_at")))
     rounds = Round.objects.select_related("pool", "task__lab").in_bulk({row[0] for row in rows})
     topics = Topic.objects.in_bulk({row[1] for row in rows})
@@ -235,10 +237,10 @@ def own_work(
     rows: dict[int, list[TopicRow]] = {}
     for assignment in assignments:
         topic, task = assignment.topic, assignment.topic.task
-        known = tallies.get(topic.pk, TopicTally()).people.get(user.pk, Judged())
-        shares = {user.pk: Share(user, known, assignment)}
+        work = tallies.get(topic.pk, TopicTally()).people.get(user.pk, Judged())
+        shares = {user.pk: Share(user, work, assignment)}
         row = TopicRow(topic, *counts.get(topic.pk, TopicCounts()), shares=shares)
-        paces[task] = paces.get(task, NO_PACE).plus(known.pace)
+        paces[task] = paces.get(task, NO_PACE).plus(work.pace)
         rows.setdefault(task.lab_id, []).append(row)
     for row in chain.from_iterable(rows.values()):
         task = row.topic.task
@@ -257,12 +259,12 @@ def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
     )
     assigned = set(had.values_list("topic", flat=True))
     topics = Topic.objects.filter(task__lab__in=labs).order_by().values_list("task", "pk")
-    found: dict[int, TaskJudging] = {}
+    progress: dict[int, TaskJudging] = {}
     for task, topic in topics:
         if count := counts.get(topic):
-            known = found.get(task, TaskJudging(0, 0, 0))
+            counted = progress.get(task, TaskJudging(0, 0, 0))
             is_free = bool(count.left) and topic not in assigned
-            found[task] = TaskJudging(
-                known.total + count.total, known.done + count.done, known.unassigned + is_free
+            progress[task] = TaskJudging(
+                counted.total + count.total, counted.done + count.done, counted.unassigned + is_free
             )
-    return found
+    return progress

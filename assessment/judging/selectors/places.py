@@ -38,8 +38,10 @@ def asked_questions(item_id: int, *, path: TopicPath, user_id: int) -> AskedQues
         assessor=user_id,
         is_current=True,
     )
-    own = official.first()
-    return AskedQuestions(round_questions(item.pool.round), own.scale_label.word if own else "")
+    judgment = official.first()
+    return AskedQuestions(
+        round_questions(item.pool.round), judgment.scale_label.word if judgment else ""
+    )
 
 
 def round_questions(round_: Round | None) -> dict[str, SpecialQuestion]:
@@ -73,8 +75,8 @@ def place_of(user: Visitor, path: TopicPath) -> Place | None:
     if "\0" in path.query_id:
         return None
     if not path.round:
-        wanted = {"query_id": path.query_id, "task__slug": path.task, "task__lab__slug": path.lab}
-        topic = assigned_topics(user).select_related("task__lab").filter(**wanted).first()
+        names = {"query_id": path.query_id, "task__slug": path.task, "task__lab__slug": path.lab}
+        topic = assigned_topics(user).select_related("task__lab").filter(**names).first()
         return Place(path, topic, topic.task, None, Stack(topic.pk)) if topic else None
     parts = parts_of_key(path.round)
     return _in_round(user, path, *parts) if user.pk and parts else None
@@ -96,6 +98,6 @@ def _in_round(user: Visitor, path: TopicPath, kind: str, number: int) -> Place |
     pool = pools.first()
     if pool is None:
         return None
-    own = Topic.objects.filter(pool_items__pool=pool, pool_items__assessor=user.pk)
-    topic = own.select_related("task__lab").filter(query_id=path.query_id).distinct().first()
+    topics = Topic.objects.filter(pool_items__pool=pool, pool_items__assessor=user.pk)
+    topic = topics.select_related("task__lab").filter(query_id=path.query_id).distinct().first()
     return Place(path, topic, pool.task, pool.round, Stack(topic.pk, pool.pk)) if topic else None

@@ -33,8 +33,8 @@ def progress_of(stack: Stack, user_id: int) -> dict[str, int]:
 
 def stacked_judgments(stack: Stack, user_id: int) -> QuerySet[Judgment]:
     """Return all judgments of a stack by its assessor."""
-    own = Judgment.official if stack.pool is None else Judgment.objects
-    judgments = own.filter(instance__item__topic=stack.topic, assessor=user_id)
+    rows = Judgment.official if stack.pool is None else Judgment.objects
+    judgments = rows.filter(instance__item__topic=stack.topic, assessor=user_id)
     return judgments if stack.pool is None else judgments.filter(instance__item__pool=stack.pool)
 
 

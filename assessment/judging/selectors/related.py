@@ -18,9 +18,9 @@ from collection.selectors.collections import collection_of
 def judged_ids(task: Task, query_id: str, ids: Iterable[str]) -> set[str]:
     """Return the ids of a topic's official items and instances, among some, with judgments."""
     # By its key: SQLite would look for its name in all items of the pool.
-    wanted, topic = list(ids), list(task.topics.filter(query_id=query_id))
+    id_list, topic = list(ids), list(task.topics.filter(query_id=query_id))
     instances = PoolInstance.official.filter(
-        Q(item__item__in=wanted) | Q(doc_id__in=wanted),
+        Q(item__item__in=id_list) | Q(doc_id__in=id_list),
         Exists(Judgment.objects.filter(instance=OuterRef("pk"))),  # only for the few wanted
         item__topic__in=topic,
     )
@@ -69,15 +69,17 @@ def _in_threads(item: ShownItem, place: Place, user: User) -> dict[int, list[Jud
     instances = {instance.post_id: instance.pk for instance in reversed(item.instances)}
     threads = _threads(collection, instances)
     open_threads = set(threads.values()) - {""} - closed_threads(user, collection)
-    own = own_judgments(place.stack, user.pk).exclude(instance__item=item.item.pk)
+    judged = own_judgments(place.stack, user.pk).exclude(instance__item=item.item.pk)
     posts = Post.objects.filter(collection=collection, thread_id__in=open_threads)
-    judgments = list(own.filter(instance__post_id__in=posts.values("post_id")))
+    judgments = list(judged.filter(instance__post_id__in=posts.values("post_id")))
     thread_of = _threads(collection, (judgment.instance.post_id for judgment in judgments))
     labels: dict[str, list[Judgment]] = {}
     for judgment in judgments:
         labels.setdefault(thread_of[judgment.instance.post_id], []).append(judgment)
-    given = {pk: labels.get(threads.get(post_id, "")) for post_id, pk in instances.items()}
-    return {pk: own_labels for pk, own_labels in given.items() if own_labels}
+    labels_by_instance = {
+        pk: labels.get(threads.get(post_id, "")) for post_id, pk in instances.items()
+    }
+    return {pk: own_labels for pk, own_labels in labels_by_instance.items() if own_labels}
 
 
 def _threads(collection: Collection, post_ids: Iterable[str]) -> dict[str, str]:
@@ -100,13 +102,13 @@ def _of_formula(item_id: int, place: Place, user: User) -> list[Judgment]:
             topic__in=assigned_topics(user),
         )
     same = others.filter(kind=item.kind, item=item.item).exclude(pk=item_id)
-    own = Judgment.objects.filter(instance__item__in=same, assessor=user, is_current=True)
-    read = own.select_related("instance__item__topic")
+    judgments = Judgment.objects.filter(instance__item__in=same, assessor=user, is_current=True)
+    read = judgments.select_related("instance__item__topic")
     return list(read.order_by("instance__item__topic__position", "instance"))
 
 
 def recent_comments(task_id: int, user_id: int) -> list[str]:
     """Return the assessor's last different comments in a task, newest first."""
-    own = Judgment.objects.filter(assessor=user_id, instance__item__pool__task=task_id)
-    comments = own.exclude(comment="").order_by().values("comment").annotate(last=Max("pk"))
+    judgments = Judgment.objects.filter(assessor=user_id, instance__item__pool__task=task_id)
+    comments = judgments.exclude(comment="").order_by().values("comment").annotate(last=Max("pk"))
     return [row["comment"] for row in comments.order_by("-last")[:8]]

@@ -40,21 +40,25 @@ class TopicWork(NamedTuple):
     @property
     def seconds_left(self) -> int:
         """Return the expected seconds for the unlabelled items at that pace."""
-        left = self.total - self.done
-        return round(self.active_ms * left / self.timed_items / 1000) if self.timed_items else 0
+        unlabelled = self.total - self.done
+        return (
+            round(self.active_ms * unlabelled / self.timed_items / 1000) if self.timed_items else 0
+        )
 
 
 def work_on(place: Place, user: User) -> TopicWork:
     """Summarize an assessor's current judgments of a topic."""
     stack = place.stack
-    own, progress = own_judgments(stack, user.pk).order_by(), progress_of(stack, user.pk)
-    sums = own.aggregate(
+    judgments, progress = own_judgments(stack, user.pk).order_by(), progress_of(stack, user.pk)
+    sums = judgments.aggregate(
         judged=Count("instance__item", distinct=True),
         timed_items=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
         active_sum=Sum("active_ms", default=0),
     )
     # All pools of a task have one scale, so it is read together with the counts.
-    counted = list(own.values_list("label", "instance__item__pool__scale").annotate(Count("pk")))
+    counted = list(
+        judgments.values_list("label", "instance__item__pool__scale").annotate(Count("pk"))
+    )
     counts: Counter[int] = Counter()
     for label, _, count in counted:
         counts[label] += count
@@ -78,12 +82,12 @@ def next_topic(place: Place, user: User) -> Topic | None:
     Topics of the same task come first, and among them those after this topic. In rounds, topics
     that are otherwise left out come too.
     """
-    topic, left = place.topic, {"pool__closed_at": None, "done_at": None}
+    topic, is_waiting = place.topic, {"pool__closed_at": None, "done_at": None}
     if place.round:
-        own = PoolItem.objects.filter(pool=place.stack.pool, assessor=user, **left)
-        topics = Topic.objects.filter(pk__in=own.values("topic"))
+        items = PoolItem.objects.filter(pool=place.stack.pool, assessor=user, **is_waiting)
+        topics = Topic.objects.filter(pk__in=items.values("topic"))
     else:
-        waiting = PoolItem.official.filter(topic=OuterRef("pk"), **left)
+        waiting = PoolItem.official.filter(topic=OuterRef("pk"), **is_waiting)
         left_out = left_out_topics(Task.objects.filter(lab=place.task.lab))
         theirs = assigned_topics(user).filter(task__lab=place.task.lab)
         topics = theirs.filter(Exists(waiting)).exclude(pk__in=left_out.values("pk"))
@@ -107,26 +111,26 @@ def skipped_items(place: Place, user: User) -> QuerySet[PoolItem]:
 
 
 def judged_rows(
-    place: Place, user: User, *, chosen: Mapping[str, str], scale: LabelScale
+    place: Place, user: User, *, filters: Mapping[str, str], scale: LabelScale
 ) -> QuerySet[Judgment]:
     """Return an assessor's judgments of a topic, newest first, without those changed since.
 
-    `chosen` filters by a label of the scale, by `commented`, by `changed` or by `beside`: labels
+    `filters` filters by a label of the scale, by `commented`, by `changed` or by `beside`: labels
     that do not count, because another label came first or the item was returned.
     """
-    own = stacked_judgments(place.stack, user.pk)
+    stacked = stacked_judgments(place.stack, user.pk)
     changed = Judgment.objects.filter(supersedes=OuterRef("pk"))
     judgments = (
-        own.filter(Q(is_current=True) | ~Exists(changed))
+        stacked.filter(Q(is_current=True) | ~Exists(changed))
         .select_related("instance__item", "supersedes", "guideline", "late")
         .defer("guideline__text")
         .order_by("-judged_at", "-pk")
     )
-    label, marked = chosen.get("label", ""), chosen.get("marked", "")
+    label, marked = filters.get("label", ""), filters.get("marked", "")
     conditions = {
         "commented": ~Q(comment=""),
         "changed": Q(supersedes__isnull=False),
         "beside": Q(is_current=False),
     }
-    wanted = Q(label=int(label)) if label in map(str, scale.values) else Q()
-    return judgments.filter(wanted & conditions.get(marked, Q()))
+    has_label = Q(label=int(label)) if label in map(str, scale.values) else Q()
+    return judgments.filter(has_label & conditions.get(marked, Q()))

@@ -68,26 +68,30 @@ class _Texts(NamedTuple):
 
 
 def shown_payload(
-    shown: ShownItem, *, lab_slug: str, opens_lab: bool, asked: AskedQuestions = NOTHING_ASKED
+    shown_item: ShownItem,
+    *,
+    lab_slug: str,
+    opens_lab: bool,
+    questions: AskedQuestions = NOTHING_ASKED,
 ) -> dict[str, Any]:
     """Return an item with its instances as JSON values, perhaps without links into the lab."""
-    item = shown.item
-    corrections = corrections_of(lab_slug) if shown.is_corrected else Corrections()
-    read = [_read(item, instance, corrections) for instance in shown.instances]
-    if is_alone := shown.is_alone and _is_formula(item):
+    item = shown_item.item
+    corrections = corrections_of(lab_slug) if shown_item.is_corrected else Corrections()
+    read = [_read(item, instance, corrections) for instance in shown_item.instances]
+    if is_alone := shown_item.is_alone and _is_formula(item):
         read = [texts.alone for texts in read]
     candidate = one_formula(_judged_latex(item, read), Definitions())
     all_texts = [candidate, *(text for texts in read for text in (texts.title, texts.body))]
     formulas = typeset_formulas(keys_of(all_texts), corrections.formulas)
     links = _links(read, lab_slug) if opens_lab else {}
-    show = partial(_instance, item=item, asked=asked, formulas=formulas, links=links)
-    has_threads = opens_lab and not shown.hides_threads
-    state = "skipped" if shown.is_skipped else "waiting"
+    show = partial(_instance, item=item, questions=questions, formulas=formulas, links=links)
+    has_threads = opens_lab and not shown_item.hides_threads
+    state = "skipped" if shown_item.is_skipped else "waiting"
     return {
         "item": item.pk,
         "kind": item.kind if _is_formula(item) else PoolItem.Kind.ANSWERS,
         "position": item.position,
-        "state": "done" if shown.is_done else state,
+        "state": "done" if shown_item.is_done else state,
         "formula_html": compose(candidate, formulas=formulas),
         "instances": [
             show(texts, post)
@@ -142,8 +146,8 @@ def _read(item: PoolItem, instance: ShownInstance, corrections: Corrections) -> 
 
 
 def _judged_latex(item: PoolItem, read: list[_Texts]) -> str:
-    known = (texts.formulas.get(texts.instance.doc_id) for texts in read if _is_formula(item))
-    return next((latex for latex in known if latex is not None), "")
+    sources = (texts.formulas.get(texts.instance.doc_id) for texts in read if _is_formula(item))
+    return next((latex for latex in sources if latex is not None), "")
 
 
 def _links(read: list[_Texts], lab_slug: str) -> dict[str, str]:
@@ -172,14 +176,14 @@ def _instance(
     post: list[_Texts],
     *,
     item: PoolItem,
-    asked: AskedQuestions,
+    questions: AskedQuestions,
     formulas: Mapping[Key, Typeset],
     links: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return an instance of a `post` as JSON values; the first has the text, with all marked."""
     instance, first = texts.instance, post[0].instance
     marked = frozenset(other.instance.doc_id for other in post if _is_formula(item))
-    question, notice = asked.questions.get(instance.doc_id), ""
+    question, notice = questions.questions.get(instance.doc_id), ""
     has_text = instance.post is not None or bool(item.text)  # as for submitted items
     if not has_text:
         notice = NOT_HELD
@@ -200,7 +204,7 @@ def _instance(
         "title_html": html(texts.title),
         "html": notice + html(texts.body),
         "question": question
-        and {"text": question.text, "help": question.help, "label": asked.label},
+        and {"text": question.text, "help": question.help, "label": questions.label},
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
     }
 

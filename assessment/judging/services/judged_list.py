@@ -93,12 +93,12 @@ def judged_list(
         html, label = format_html_join(" ", "{}", composed), scale.of(judgment.label)
         return JudgedRow(judgment, label, instance.item, heading, html, marks[judgment.pk])
 
-    return [row(*known) for known in read]
+    return [row(*pair) for pair in read]
 
 
 def judgments_with(words: Iterable[str], judgments: Iterable[Judgment], *, lab: Lab) -> list[int]:
     """Return the keys of the judgments with all words in what the assessor sees of them."""
-    wanted, known = [word.lower() for word in words], []
+    lower_words, keys = [word.lower() for word in words], []
     for judgment, post in _with_posts(list(judgments), lab, corrections_of(lab)):
         item = judgment.instance.item
         if item.kind == PoolItem.Kind.VISUAL_IDS:
@@ -108,9 +108,9 @@ def judgments_with(words: Iterable[str], judgments: Iterable[Judgment], *, lab: 
             parts = [part if isinstance(part, str) else part.latex for part in read]
         heading = heading_of(item, post, judgment.instance.post_id)
         text = " ".join((heading, *parts, judgment.comment, judgment.reason)).lower()
-        if all(word in text for word in wanted):
-            known.append(judgment.pk)
-    return known
+        if all(word in text for word in lower_words):
+            keys.append(judgment.pk)
+    return keys
 
 
 def _with_posts(
@@ -126,8 +126,8 @@ def _with_posts(
 
 def _judged_latex(judgment: Judgment, post: Post | None) -> str:
     formulas = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()
-    wanted = judgment.instance.doc_id
-    return next((formula.latex for formula in formulas if formula.formula_id == wanted), "")
+    formula_id = judgment.instance.doc_id
+    return next((formula.latex for formula in formulas if formula.formula_id == formula_id), "")
 
 
 def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:

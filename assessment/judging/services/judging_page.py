@@ -32,10 +32,10 @@ def open_sitting(
     *, place: Place, user: User, item_id: int | None, at: datetime, count: int = AT_ONCE
 ) -> Sitting:
     """Lease the first items of a topic, and perhaps `item_id`, and return the page's content."""
-    seat, taken, refusal = Seat(user, place.path), None, ""
+    seat, leased, refusal = Seat(user, place.path), None, ""
     try:
         if item_id:
-            taken = take_item(item_id=item_id, stack=place.stack, seat=seat, at=at)
+            leased = take_item(item_id=item_id, stack=place.stack, seat=seat, at=at)
     except JudgingError as error:
         refusal = error.message
     items: list[dict[str, Any]] = []
@@ -45,16 +45,18 @@ def open_sitting(
         if following is None:
             break
         items.append(taken_payload(following, seat=seat))
-    asked_for = taken_payload(taken, seat=seat) if taken else None
+    asked_for = taken_payload(leased, seat=seat) if leased else None
     return Sitting(_question_html(place.topic), items, asked_for, refusal, work_on(place, user))
 
 
-def taken_payload(taken: Taken, *, seat: Seat) -> dict[str, Any]:
+def taken_payload(leased: Taken, *, seat: Seat) -> dict[str, Any]:
     """Return an item that an assessor has as the judging page shows it."""
     path = seat.path
-    asked = asked_questions(taken.shown.item.pk, path=path, user_id=seat.user.pk)
-    shown = shown_payload(taken.shown, lab_slug=path.lab, opens_lab=path.opens_lab, asked=asked)
-    return shown | taken.lease._asdict()
+    questions = asked_questions(leased.shown.item.pk, path=path, user_id=seat.user.pk)
+    payload = shown_payload(
+        leased.shown, lab_slug=path.lab, opens_lab=path.opens_lab, questions=questions
+    )
+    return payload | leased.lease._asdict()
 
 
 def _question_html(topic: Topic) -> str:

@@ -61,14 +61,16 @@ def decide_late_labels(
         raise assessment_error("reason", most=LONGEST_REASON)
     undecided = late_labels(task).filter(pk__in=labels, decision=LateLabel.Decision.OPEN)
     # A submitted label locks its item first, and the judgments of the item after it.
-    wanted = PoolItem.objects.filter(pk__in=undecided.values("judgment__instance__item"))
-    items = list(wanted.select_for_update().order_by("pk").values_list("pk", flat=True))
+    items_of_labels = PoolItem.objects.filter(pk__in=undecided.values("judgment__instance__item"))
+    items = list(items_of_labels.select_for_update().order_by("pk").values_list("pk", flat=True))
     related = ("judgment__assessor", "judgment__instance__item__pool")
-    chosen = list(undecided.select_related(*related).order_by("pk"))
+    decided_labels = list(undecided.select_related(*related).order_by("pk"))
     if decision == LateLabel.Decision.KEPT:
-        chosen = [late for late in chosen if _takes_effect_now(late.judgment)]
+        decided_labels = [late for late in decided_labels if _takes_effect_now(late.judgment)]
         complete_items(items, at)
-        for pool, judgments in groupby(chosen, key=lambda late: late.judgment.instance.item.pool):
+        for pool, judgments in groupby(
+            decided_labels, key=lambda late: late.judgment.instance.item.pool
+        ):
             update_tickets(
                 [late.judgment for late in judgments],
                 scale=pool.label_scale,
@@ -77,9 +79,9 @@ def decide_late_labels(
                 at=at,
             )
     fields = {"decision": decision, "reason": reason, "decided_by": by, "decided_at": at}
-    LateLabel.objects.filter(pk__in=[late.pk for late in chosen]).update(**fields)
-    _report(task, [late.judgment for late in chosen], fields)
-    return len(chosen), len(labels) - len(chosen)
+    LateLabel.objects.filter(pk__in=[late.pk for late in decided_labels]).update(**fields)
+    _report(task, [late.judgment for late in decided_labels], fields)
+    return len(decided_labels), len(labels) - len(decided_labels)
 
 
 def _takes_effect_now(judgment: Judgment) -> bool:

@@ -43,15 +43,15 @@ def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip
     PoolItem.objects.filter(pk__in=items).update(
         leased_to=user, leased_since=kept_begin(user, at), leased_until=until
     )
-    own = Assignment.objects.filter(topic=topic_id, assessor=user, ended_at=None)
-    own.update(trip_until=until)
+    assignments = Assignment.objects.filter(topic=topic_id, assessor=user, ended_at=None)
+    assignments.update(trip_until=until)
     return Trip(items, until if items else None)
 
 
 def trip_of(*, topic_id: int, user: User, at: datetime) -> Trip:
     """Return the waiting items of a topic leased to the user, and the end of the last lease."""
-    own = PoolItem.official.filter(topic=topic_id, leased_to=user, leased_until__gt=at)
-    waiting = own.filter(done_at=None).order_by("pool_id", "position")
+    leased = PoolItem.official.filter(topic=topic_id, leased_to=user, leased_until__gt=at)
+    waiting = leased.filter(done_at=None).order_by("pool_id", "position")
     rows = list(waiting.values_list("pk", "leased_until"))
     until = max((until for _, until in rows if until), default=None)
     return Trip(tuple(pk for pk, _ in rows), until)
@@ -60,9 +60,9 @@ def trip_of(*, topic_id: int, user: User, at: datetime) -> Trip:
 @transaction.atomic
 def end_trip(*, topic_id: int, user: User, have: list[int], at: datetime) -> int:
     """Return the items of a trip to their topic, except those the page has; return their number."""
-    own = long_leases(at).filter(topic=topic_id, leased_to=user)
-    own.filter(pk__in=have).update(leased_until=at + LEASE)
-    return own.exclude(pk__in=have).update(leased_to=None, leased_until=None)
+    leased = long_leases(at).filter(topic=topic_id, leased_to=user)
+    leased.filter(pk__in=have).update(leased_until=at + LEASE)
+    return leased.exclude(pk__in=have).update(leased_to=None, leased_until=None)
 
 
 def page_files() -> list[str]:
@@ -128,10 +128,10 @@ def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken 
 
 def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
     """Extend a lease. Raises `JudgingError` if another assessor has or has judged the item."""
-    own = Judgment.objects.filter(instance__item=item_id, assessor=seat.user, is_current=True)
+    judgments = Judgment.objects.filter(instance__item=item_id, assessor=seat.user, is_current=True)
     # Assessors change labels of their own judged items without a lease, because nobody else can
     # lease them.
-    is_theirs = own.filter(instance__item__done_at__isnull=False)
+    is_theirs = judgments.filter(instance__item__done_at__isnull=False)
     if not _lease(item_id, seat, at) and not is_theirs.exists():
         raise judging_error("leased-elsewhere")
     return signed_lease(item_id, seat, at)

@@ -47,8 +47,8 @@ def item_problems(
         if label is not None and label not in item.scale.values:
             yield _unknown(instance, "label", label, _one_of(item.scale.values), OTHER_LABEL)
         elif label is not None and instance in item.textless and item.scale.of(label).is_judgment:
-            known = (f"{report.word} ({report.value})" for report in item.scale.reports)
-            yield _unknown(instance, "text", label, " or ".join(known) or "no label", REPORT)
+            reports = (f"{report.word} ({report.value})" for report in item.scale.reports)
+            yield _unknown(instance, "text", label, " or ".join(reports) or "no label", REPORT)
     if guideline is not None and item.guideline_id is None:
         expected = "a version of the task's guidelines, or null"
         yield _unknown(None, "guideline", guideline, expected, RELOAD)

@@ -85,19 +85,19 @@ def takes_effect(label: Label, item: Submitted, user: User) -> bool:
     )
 
 
-def seen_times(labels: Collection[Label], held: Held, at: datetime) -> Mapping[UUID, int]:
+def seen_times(labels: Collection[Label], hold: Held, at: datetime) -> Mapping[UUID, int]:
     """Return the active milliseconds of each label of an item by its key: what the page reported,
     but together at most what the server saw. Labels without a time have none.
     """
     reported = {label.key: label.active_ms for label in labels if label.active_ms is not None}
     given_at = max((label.given_before(at) or at for label in labels), default=at)
-    room, total = _room(held, given_at, at) // MILLISECOND, sum(reported.values())
+    room, total = _room(hold, given_at, at) // MILLISECOND, sum(reported.values())
     if total <= room:
         return reported
     return {key: active_ms * room // total for key, active_ms in reported.items()}
 
 
-def _room(held: Held, given_at: datetime, at: datetime) -> timedelta:
+def _room(hold: Held, given_at: datetime, at: datetime) -> timedelta:
     """Return how long an assessor can have worked on an item at most.
 
     The first limit is the time since they got it, less the time of the labels that arrived since.
@@ -105,12 +105,12 @@ def _room(held: Held, given_at: datetime, at: datetime) -> timedelta:
     because labels from a lost connection arrive together. It does not apply to an item that was
     skipped or prepared for a trip, because its work began earlier.
     """
-    used = (min(label.active, label.arrived_at - held.since) for label in held.labels)
-    room = at - held.since - sum(used, timedelta())
+    times = (min(label.active, label.arrived_at - hold.since) for label in hold.labels)
+    room = at - hold.since - sum(times, timedelta())
     before = [
-        label.given_at for label in held.labels if label.is_first and label.given_at <= given_at
+        label.given_at for label in hold.labels if label.is_first and label.given_at <= given_at
     ]
-    if before and not held.is_set_aside:
+    if before and not hold.is_set_aside:
         room = min(room, given_at - max(before))
     return max(room, timedelta())
 
@@ -137,7 +137,7 @@ def saved_label(judgment: Judgment) -> SavedLabel:
 def known_labels(submission: Submission, user: User) -> Mapping[UUID, Judgment]:
     """Return the labels stored before, by key; raise `JudgingError` for a key of another label."""
     instances = {label.key: label.instance for label in submission.labels}
-    known = {judgment.key: judgment for judgment in Judgment.objects.filter(key__in=instances)}
+    stored = {judgment.key: judgment for judgment in Judgment.objects.filter(key__in=instances)}
     problems = [
         RequestProblem(
             instances[key],
@@ -146,11 +146,11 @@ def known_labels(submission: Submission, user: User) -> Mapping[UUID, Judgment]:
             "a new UUID for each label",
             "Reload the page and submit again.",
         )
-        for key, judgment in known.items()
+        for key, judgment in stored.items()
         if (judgment.instance_id, judgment.assessor_id) != (instances[key], user.pk)
     ]
     if problems:
         raise JudgingError(
             "The key of a label was used for another one.", code="key-used", problems=problems
         )
-    return known
+    return stored

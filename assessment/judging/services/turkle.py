@@ -44,11 +44,11 @@ def _rows(pool: Pool) -> Iterator[BatchRow]:
             topic.task = pool.task
             topic_html = {topic.pk: _topic_html(topic)}
         named = [one.post_id for one in instances if one.post_id]
-        found = Post.objects.filter(collection=collection, post_id__in=named)
-        posts = {post.post_id: post for post in found}
+        rows = Post.objects.filter(collection=collection, post_id__in=named)
+        posts = {post.post_id: post for post in rows}
         for one in instances:
             instance = (one.pk, one.doc_id, one.post_id, posts.get(one.post_id), None)
-            shown = ShownItem(
+            shown_item = ShownItem(
                 item,
                 is_done=False,
                 is_skipped=False,
@@ -57,7 +57,7 @@ def _rows(pool: Pool) -> Iterator[BatchRow]:
                 is_corrected=is_corrected,
                 instances=(ShownInstance(*instance),),
             )
-            html = _item_html(shown, lab.slug)
+            html = _item_html(shown_item, lab.slug)
             yield BatchRow(topic.query_id, one.doc_id, topic_html[topic.pk], html)
 
 
@@ -69,8 +69,8 @@ def _topic_html(topic: Topic) -> str:
     return f'{query}{title}<div class="post">{body}</div>'
 
 
-def _item_html(shown: ShownItem, lab_slug: str) -> str:
-    payload = shown_payload(shown, lab_slug=lab_slug, opens_lab=False)
+def _item_html(shown_item: ShownItem, lab_slug: str) -> str:
+    payload = shown_payload(shown_item, lab_slug=lab_slug, opens_lab=False)
     (instance,) = payload["instances"]
     formula = payload["formula_html"]
     query = _FORMULA.format("Candidate formula", formula) if formula else ""

@@ -89,8 +89,8 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
         "sent": sent_tickets(lab, user).filter(advised_at=None).count(),
         "policies": policy_sentences(Task.objects.filter(pk__in=[task.pk for task in tasks])),
     }
-    own = {row.topic.pk for row in rows}
-    tickets = own_tickets_table(lab, own, own_answered_tickets(lab, user)[:20])
+    topic_keys = {row.topic.pk for row in rows}
+    tickets = own_tickets_table(lab, topic_keys, own_answered_tickets(lab, user)[:20])
     later = [row for row in rounds if row not in earlier]
     tables = tickets, round_topics_table(later, with_rounds=True)
     return answer(request, "assessment/judging_home.html", context, *tables)
@@ -230,18 +230,18 @@ def _config(
 def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
     """Show the assessor's own judgments of a topic, filtered; for htmx, return the list only."""
     user = signed_in(request)
-    chosen = {name: request.GET.get(name, "") for name in ("label", "marked")}
+    filters = {name: request.GET.get(name, "") for name in ("label", "marked")}
     is_panel = "HX-Request" in request.headers
     work = work_on(place, user)
     context = {
         **_place_context(place),
-        "chosen": chosen,
+        "chosen": filters,
         "work": work,
         "kept": KEPT.items(),
         "skipped": skipped_items(place, user),
         "is_panel": is_panel,
     }
-    rows = judged_rows(place, user, chosen=chosen, scale=work.scale)
+    rows = judged_rows(place, user, filters=filters, scale=work.scale)
     table = _judged_table(request, place, rows, scale=work.scale, is_panel=is_panel)
     template = "_judgments" if is_panel else "judgment_list"
     response = answer(request, f"assessment/{template}.html", context, table)

@@ -141,14 +141,14 @@ def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
     rows = late_labels(task)
     form = LateDecisionForm(request.POST if request.method == "POST" else None, rows=rows)
     if request.method == "POST" and form.is_valid():
-        given, by = form.cleaned_data, signed_in(request)
-        count, left = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
+        fields, by = form.cleaned_data, signed_in(request)
+        count, undecided = decide_late_labels(task=task, **fields, at=timezone.now(), by=by)
         if count:
-            messages.success(request, f"{counted(count, 'label')} {given['decision']}.")
-        if left:
+            messages.success(request, f"{counted(count, 'label')} {fields['decision']}.")
+        if undecided:
             messages.error(
                 request,
-                f"{counted(left, 'label')} left undecided: the pool is closed, or a label of "
+                f"{counted(undecided, 'label')} left undecided: the pool is closed, or a label of "
                 "another assessor counts. Exclude them, or return the items to their topics first.",
             )
         return redirect(request.get_full_path())
@@ -239,10 +239,10 @@ def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str)
 
 def with_threads(lab: Lab, judgments: Sequence[Judgment]) -> list[tuple[Judgment, str]]:
     """Return judgments with the addresses of their posts in threads, if any, in one query."""
-    held = posts_of(lab, {judgment.instance.post_id for judgment in judgments})
+    posts = posts_of(lab, {judgment.instance.post_id for judgment in judgments})
 
     def url(instance: PoolInstance) -> str:
-        if instance.post_id not in held:
+        if instance.post_id not in posts:
             return ""
         return thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
 
@@ -326,17 +326,17 @@ def guideline_judgment_list(request: HttpRequest, task: Task) -> HttpResponse:
         table = _labels_table(request, task)
         return answer(request, "assessment/guideline_judgment_list.html", {}, table)
     sent = map(number_of, request.POST.getlist("judgments"))
-    chosen = {number for number in sent if number is not None}
-    count, left = return_for_judging(task=task, judgments=chosen, by=signed_in(request))
+    selected = {number for number in sent if number is not None}
+    count, refused = return_for_judging(task=task, judgments=selected, by=signed_in(request))
     if count:
         words = "1 label no longer counts" if count == 1 else f"{count} labels no longer count"
         messages.success(request, f"{words}. The items are back in their topics.")
-    elif not chosen:
+    elif not selected:
         messages.error(request, "Select the labels to judge again.")
-    if left:
+    if refused:
         messages.error(
             request,
-            f"{counted(left, 'label')} not returned: the pool is closed, the label has an open "
+            f"{counted(refused, 'label')} not returned: the pool is closed, the label has an open "
             "ticket or no longer counts.",
         )
     return redirect(request.get_full_path())

@@ -46,8 +46,8 @@ def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Tab
         ],
         hours.tasks,
     )
-    own = {row.topic.pk for row in hours.rows}
-    return [days, tasks, _topics_table(lab, hours), own_tickets_table(lab, own, tickets)]
+    topic_keys = {row.topic.pk for row in hours.rows}
+    return [days, tasks, _topics_table(lab, hours), own_tickets_table(lab, topic_keys, tickets)]
 
 
 def _work_columns(path: str, *, judged: str) -> tuple[Column, Column, Column]:
@@ -98,12 +98,12 @@ def _progress(place: OwnPlace) -> str:
     )
 
 
-def own_tickets_table(lab: Lab, own: Collection[int], tickets: Iterable[Ticket]) -> Table:
+def own_tickets_table(lab: Lab, topic_keys: Collection[int], tickets: Iterable[Ticket]) -> Table:
     """Return the answers to an assessor's tickets, linked in the topics that are still theirs."""
 
     def url(ticket: Ticket) -> str:
         item = ticket.judgment.instance.item
-        if item.topic_id not in own or item.assessor_id:
+        if item.topic_id not in topic_keys or item.assessor_id:
             return ""
         address = [lab.slug, item.topic.task.slug, item.topic.query_id]
         return f"{reverse('assessment:judge', args=address)}?item={item.pk}"

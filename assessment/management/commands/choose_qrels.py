@@ -21,6 +21,6 @@ class Command(LabCommand):
         """Make the version current."""
         task = task_named(options["task"])
         by = self.actor(options)
-        chosen = required_qrels(task, options["name"])
-        choose_current_qrels(qrel_set=chosen, by=by)
-        self.stdout.write(f"{chosen.name} is the current version of the qrels of {task}.")
+        qrel_set = required_qrels(task, options["name"])
+        choose_current_qrels(qrel_set=qrel_set, by=by)
+        self.stdout.write(f"{qrel_set.name} is the current version of the qrels of {task}.")

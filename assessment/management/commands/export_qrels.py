@@ -51,10 +51,10 @@ class Command(LabCommand):
         self.stdout.write(write_qrels(frame).decode(), ending="")
 
     def _version(self, task: Task, options: dict[str, Any]) -> pl.DataFrame:
-        if given := [f"--{name.replace('_', '-')}" for name in OF_DRAFTS if options[name]]:
+        if unusable := [f"--{name.replace('_', '-')}" for name in OF_DRAFTS if options[name]]:
             raise CommandError(
-                f"A frozen version cannot be changed. Leave out {', '.join(given)}, or leave out "
-                "--qrels to print the draft."
+                f"A frozen version cannot be changed. Leave out {', '.join(unusable)}, or leave "
+                "out --qrels to print the draft."
             )
         return qrels_frame(required_qrels(task, options["qrels"]))
 

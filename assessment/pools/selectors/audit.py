@@ -52,11 +52,11 @@ class PoolAudit:
         The columns are topic, item, doc_id and post (of the best instance), rank (the best), state
         and runs (their keys).
         """
-        kept = self.rows.drop_nulls("state").sort("rank", "run", "doc_id")
+        ranked = self.rows.drop_nulls("state").sort("rank", "run", "doc_id")
         names = ["doc_id", "post", "rank", "state"]
-        found = kept.group_by(_ITEM, maintain_order=True).agg(pl.col(names).first(), runs="run")
+        missed = ranked.group_by(_ITEM, maintain_order=True).agg(pl.col(names).first(), runs="run")
         most = pl.col("runs").list.len()
-        return found.sort("rank", most, "item", descending=[False, True, False])
+        return missed.sort("rank", most, "item", descending=[False, True, False])
 
     def count(self, state: str) -> int:
         """Return the number of items in a state."""
@@ -89,8 +89,8 @@ def audit_pool(
     """
     host = host_of(task)
     plain = replace(choice.protocol, extra_threads=False, extra_depth=None)
-    own = replace(choice, protocol=replace(plain, includes_generated_answers=False))
-    sources = TaskSources(task, own, collection_of(task.lab), tuple(runs), task_map(task))
+    audited = replace(choice, protocol=replace(plain, includes_generated_answers=False))
+    sources = TaskSources(task, audited, collection_of(task.lab), tuple(runs), task_map(task))
     version, labels = judging_version(host or task)
     qrels = qrels_named(task)
     key = key_of(
@@ -135,10 +135,10 @@ def _audited(
     )
 
 
-def _holds(rows: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
+def _holds(rows: pl.DataFrame, others: pl.DataFrame) -> pl.Series:
     """Return whether the item of each row, or one of its instances there, is among known ones."""
-    found = rows.join(without_earlier(rows, known), on=[*_ITEM, "doc_id"], how="anti")
-    items = found.select(_ITEM).unique().with_columns(is_known=pl.lit(value=True))
+    among = rows.join(without_earlier(rows, others), on=[*_ITEM, "doc_id"], how="anti")
+    items = among.select(_ITEM).unique().with_columns(is_known=pl.lit(value=True))
     joined = rows.join(items, on=_ITEM, how="left", maintain_order="left")
     return joined["is_known"].fill_null(value=False)
 

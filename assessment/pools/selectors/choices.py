@@ -120,8 +120,8 @@ def _host(task: Task) -> PooledTogether | None:
 
 
 def _guest(task: Task) -> PooledTogether | None:
-    if own := own_pools_task(task):
-        return PooledTogether(own, _SENTENCES["has-own"].format(guest=own), "own-pool")
+    if separate := own_pools_task(task):
+        return PooledTogether(separate, _SENTENCES["has-own"].format(guest=separate), "own-pool")
     guests = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.GENERATED_ANSWERS)
     for guest in guests.select_related("lab"):
         if host_of(guest) == task:
@@ -146,8 +146,8 @@ class PoolChoice:
 
     def kind_of(self, run: Run) -> RunKind:
         """Return the kind under which a run is pooled."""
-        known = self.kinds.get(run.pk)
-        return known or self.protocol.kind_of(
+        kind = self.kinds.get(run.pk)
+        return kind or self.protocol.kind_of(
             is_primary=run.is_primary, is_manual=run.is_manual, is_baseline=run.is_baseline
         )
 

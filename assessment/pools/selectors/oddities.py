@@ -159,15 +159,17 @@ def _missing(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> dict[
 
 def _readable_posts(lab: Lab, post_ids: Collection[str]) -> dict[str, Post]:
     """Return the posts that have a text, in the collection or from a correction of the lab."""
-    known, corrections = posts_of(lab, post_ids), corrections_of(lab)
+    posts, corrections = posts_of(lab, post_ids), corrections_of(lab)
     corrected = {
-        post_id: corrected_post(known.get(post_id), post_id, corrections) for post_id in post_ids
+        post_id: corrected_post(posts.get(post_id), post_id, corrections) for post_id in post_ids
     }
     return {post_id: post for post_id, post in corrected.items() if post and post.safe_body.strip()}
 
 
 def _known_threads(lab: Lab, posts: Collection[Post]) -> set[str]:
     """Return the ids of the threads of posts whose question is in the collection."""
-    wanted = {post.thread_id for post in posts} - {""}
-    known = Post.objects.filter(collection__labs=lab, kind=Post.Kind.QUESTION, post_id__in=wanted)
-    return set(known.values_list("post_id", flat=True))
+    thread_ids = {post.thread_id for post in posts} - {""}
+    questions = Post.objects.filter(
+        collection__labs=lab, kind=Post.Kind.QUESTION, post_id__in=thread_ids
+    )
+    return set(questions.values_list("post_id", flat=True))

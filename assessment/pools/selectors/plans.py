@@ -107,9 +107,11 @@ def plan_pool(*, task: Task, choice: PoolChoice) -> PoolPlan:
     if not sources.runs and not sources.written and not choice.protocol.extra_threads:
         return PoolPlan([TopicSize(topic, 0, 0) for topic in topics], [], [], sources)
     deepest = _deepest(task, choice)
-    wanted = _Wanted(deepest, choice.protocol.visually_distinct, sources_state(sources), sources)
+    plan_input = _Wanted(
+        deepest, choice.protocol.visually_distinct, sources_state(sources), sources
+    )
     kinds = {str(run.pk): choice.kind_of(run) for run in sources.runs}
-    plan = _plan(wanted, choice.protocol, kinds)
+    plan = _plan(plan_input, choice.protocol, kinds)
     sizes = {
         topic: TopicSize(topic, items, labels) for topic, items, labels in plan.topics.iter_rows()
     }
@@ -156,17 +158,17 @@ class _Wanted:
 _kept: OrderedDict[_Wanted, Planner] = OrderedDict()
 
 
-def _plan(wanted: _Wanted, protocol: PoolProtocol, kinds: Mapping[str, RunKind]) -> Plan:
-    rows = _rows_of(wanted.sources)
+def _plan(plan_input: _Wanted, protocol: PoolProtocol, kinds: Mapping[str, RunKind]) -> Plan:
+    rows = _rows_of(plan_input.sources)
     if rows > MOST_ROWS:
-        key = key_of("plan-1", wanted, protocol, kinds)
+        key = key_of("plan-1", plan_input, protocol, kinds)
         return cached_value(
-            key, lambda: wanted.planner().plan(protocol, kinds), work=READING * rows
+            key, lambda: plan_input.planner().plan(protocol, kinds), work=READING * rows
         )
-    planner = _kept.pop(wanted, None) or cached_value(
-        key_of("planner-1", wanted), wanted.planner, work=READING * rows
+    planner = _kept.pop(plan_input, None) or cached_value(
+        key_of("planner-1", plan_input), plan_input.planner, work=READING * rows
     )
-    _kept[wanted] = planner
+    _kept[plan_input] = planner
     with suppress(KeyError):  # another thread may do the same
         while len(_kept) > 1 and sum(one.nbytes for one in [*_kept.values()]) > KEPT_BYTES:
             _kept.popitem(last=False)
@@ -179,8 +181,8 @@ def _rows_of(sources: TaskSources) -> int:
 
 def _deepest(task: Task, choice: PoolChoice) -> int:
     protocol = choice.protocol
-    asked = max(protocol.primary, protocol.alternate, protocol.manual or 0, protocol.size)
-    return USUAL_DEPTH if asked <= USUAL_DEPTH else max(asked, task.protocol.limit)
+    deepest = max(protocol.primary, protocol.alternate, protocol.manual or 0, protocol.size)
+    return USUAL_DEPTH if deepest <= USUAL_DEPTH else max(deepest, task.protocol.limit)
 
 
 def _runs(plan: Plan, sources: TaskSources, deepest: int) -> list[RunPlan]:

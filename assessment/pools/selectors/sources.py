@@ -117,9 +117,9 @@ def kernel_sources(sources: TaskSources, texts: Mapping[tuple[str, str], str]) -
     indexes = [_index_of(run, task).filter(pl.col("topic").is_in(topics)) for run in sources.runs]
     is_formulas = task.kind == Task.Kind.FORMULAS
     if indexes and is_formulas and collection and collection.formulas_index:
-        known = _known_formulas(collection, indexes)
-        indexes = [_with_known_posts(index, known) for index in indexes]
-        threads = known.select(post="post_id", thread="thread_id").unique()
+        formulas = _known_formulas(collection, indexes)
+        indexes = [_with_known_posts(index, formulas) for index in indexes]
+        threads = formulas.select(post="post_id", thread="thread_id").unique()
     has_threads = task.kind == Task.Kind.ANSWERS and protocol.extra_threads
     return PoolSources(
         runs=[
@@ -205,15 +205,17 @@ def _index_of(run: Run, task: Task) -> pl.LazyFrame:
 
 
 def _known_formulas(collection: Collection, indexes: Sequence[pl.LazyFrame]) -> pl.DataFrame:
-    wanted = pl.concat([index.select(formula_id="item") for index in indexes]).unique()
-    known = scan_columns(collection.formulas_index).select("formula_id", "post_id", "thread_id")
+    retrieved = pl.concat([index.select(formula_id="item") for index in indexes]).unique()
+    formulas = scan_columns(collection.formulas_index).select("formula_id", "post_id", "thread_id")
     return (
-        known.join(wanted, on="formula_id", how="semi").unique("formula_id", keep="any").collect()
+        formulas.join(retrieved, on="formula_id", how="semi")
+        .unique("formula_id", keep="any")
+        .collect()
     )
 
 
-def _with_known_posts(index: pl.LazyFrame, known: pl.DataFrame) -> pl.LazyFrame:
-    posts = known.lazy().select(item="formula_id", known="post_id")
+def _with_known_posts(index: pl.LazyFrame, formulas: pl.DataFrame) -> pl.LazyFrame:
+    posts = formulas.lazy().select(item="formula_id", known="post_id")
     joined = index.join(posts, on="item", how="left", maintain_order="left")
     return joined.with_columns(post=pl.coalesce("known", "post")).drop("known")
 
@@ -248,18 +250,20 @@ def _thread_answers(sources: TaskSources, collection: Collection) -> pl.DataFram
     """Return topic and item of the answers in the topics' threads and their duplicates."""
     pooled = sources.task.topics.filter(query_id__in=_pooled_topics(sources))
     topics = dict(pooled.exclude(thread_id="").values_list("query_id", "thread_id"))
-    own = set(topics.values())
+    topic_threads = set(topics.values())
     links = PostLink.objects.filter(collection=collection, kind=PostLink.Kind.DUPLICATE)
-    threads: dict[str, set[str]] = {thread: {thread} for thread in own}
+    threads: dict[str, set[str]] = {thread: {thread} for thread in topic_threads}
     # Either of the two may be marked as the duplicate.
-    for thread_id, other_id in links.filter(Q(post_id__in=own) | Q(related_id__in=own)).values_list(
-        "post_id", "related_id"
-    ):
+    for thread_id, other_id in links.filter(
+        Q(post_id__in=topic_threads) | Q(related_id__in=topic_threads)
+    ).values_list("post_id", "related_id"):
         threads.setdefault(thread_id, set()).add(other_id)
         threads.setdefault(other_id, set()).add(thread_id)
-    wanted = {thread for mine in own for thread in threads[mine]}
+    thread_ids = {thread for mine in topic_threads for thread in threads[mine]}
     answers: dict[str, list[str]] = defaultdict(list)
-    posts = Post.objects.filter(collection=collection, kind=Post.Kind.ANSWER, thread_id__in=wanted)
+    posts = Post.objects.filter(
+        collection=collection, kind=Post.Kind.ANSWER, thread_id__in=thread_ids
+    )
     for thread, post in posts.values_list("thread_id", "post_id"):
         answers[thread].append(post)
     return _items(
@@ -286,12 +290,12 @@ def _relevant_posts(task: Task) -> pl.DataFrame:
         lowest = draft.relevant_from
         labels = draft.qrels(Level.INSTANCES, complete=False, with_dropped=True)
     relevant = labels.filter(pl.col("label") >= lowest).rename({"topic": "first", "item": "post"})
-    own = threads_of(
+    first_topics = threads_of(
         task.topics.values_list("query_id", flat=True),
         {topic: topic for topic in relevant["first"]},
     )
     names = pl.DataFrame(
-        list(own.items()), schema={"topic": pl.String, "first": pl.String}, orient="row"
+        list(first_topics.items()), schema={"topic": pl.String, "first": pl.String}, orient="row"
     )
     return names.join(relevant, on="first").select(*schema).unique()
 

@@ -199,9 +199,9 @@ def _freeze(
 def _left_out(task: Task, choice: PoolChoice) -> dict[str, Any]:
     """Return the value of `Pool.left_out`, without what a pool could not contain any more."""
     runs, topics = candidate_runs(task), choice.without_topics
-    known = runs.filter(pk__in=list(choice.without_runs)).values_list("pk", flat=True)
+    run_keys = runs.filter(pk__in=list(choice.without_runs)).values_list("pk", flat=True)
     return {
-        "runs": left_out_runs(runs, {run: choice.without_runs[run] for run in known}),
+        "runs": left_out_runs(runs, {run: choice.without_runs[run] for run in run_keys}),
         "topics": [
             {"topic": topic, "reason": topics[topic]}
             for topic in topic_ids(task)
@@ -231,8 +231,10 @@ def _require_unchanged(task: Task, choice: PoolChoice, pools: list[int]) -> None
 def _store(pool: Pool, computed: ComputedPool) -> None:
     """Insert the items, then their instances with the keys of the items."""
     topics = list(Topic.objects.filter(task=pool.task_id).values_list("query_id", "pk"))
-    known = pl.DataFrame(topics, schema={"topic": pl.String, "topic_id": pl.Int64}, orient="row")
-    labels = computed.labels.join(known, on="topic", maintain_order="left")
+    topic_keys = pl.DataFrame(
+        topics, schema={"topic": pl.String, "topic_id": pl.Int64}, orient="row"
+    )
+    labels = computed.labels.join(topic_keys, on="topic", maintain_order="left")
     items = labels.unique(["topic", "position"], keep="first", maintain_order=True)
     texts = [computed.texts.get(key, "") for key in items.select("topic", "item").iter_rows()]
     columns = ("pool_id", "topic_id", "kind", "item", "position", "text")

@@ -42,12 +42,12 @@ def pool_audit(request: HttpRequest, task: Task) -> HttpResponse:
     The address may have the settings of a plan, whose items then count as pooled; without a pool,
     those of the task's protocol do.
     """
-    asked = request.GET
-    depth = max(1, min(number_of(asked.get("depth", "")) or AUDITED_DEPTH, DEEPEST))
+    query = request.GET
+    depth = max(1, min(number_of(query.get("depth", "")) or AUDITED_DEPTH, DEEPEST))
     offered = poolable_runs(task, offers_controls=True)[0]
-    runs = [run for run in offered if str(run.pk) in asked.getlist("run")]
+    runs = [run for run in offered if str(run.pk) in query.getlist("run")]
     runs = runs or [run for run in poolable_runs(task)[0] if run.is_baseline]
-    choice, planned, refusal = planned_labels(task, asked)
+    choice, planned, refusal = planned_labels(task, query)
     audit = audit_pool(task, choice, runs, depth=depth, planned=planned)
     context = {
         "depth": depth,
@@ -57,7 +57,7 @@ def pool_audit(request: HttpRequest, task: Task) -> HttpResponse:
         "runs": runs,
         "refusal": refusal,
         "is_plan": planned is not None,
-        "kept": [(k, v) for k, v in asked.items() if k not in OWN_FIELDS],
+        "kept": [(k, v) for k, v in query.items() if k not in OWN_FIELDS],
         "not_pooled": audit.count(NOT_POOLED),
         "not_judged": audit.count(NOT_JUDGED),
     }

@@ -81,22 +81,22 @@ def pool_news(task: Task, pools: Sequence[Pool]) -> PoolNews:
     """
     if not pools:
         return PoolNews([], [], None)
-    known = {run["run"]: f"{run['team']} {run['tag']}" for pool in pools for run in pool.runs}
-    standing = set(Run.objects.scorable().filter(pk__in=known).values_list("pk", flat=True))
+    pooled = {run["run"]: f"{run['team']} {run['tag']}" for pool in pools for run in pool.runs}
+    standing = set(Run.objects.scorable().filter(pk__in=pooled).values_list("pk", flat=True))
     maps = [pool.visual_map_id for pool in pools if pool.visual_map_id]
     collection = collection_of(task.lab) if maps else None
     newest = newest_map(collection) if collection else None
     return PoolNews(
-        late=_late(task, choice_of(pools[-1]), known),
-        withdrawn=[name for key, name in known.items() if key not in standing],
+        late=_late(task, choice_of(pools[-1]), pooled),
+        withdrawn=[name for key, name in pooled.items() if key not in standing],
         newer_map=newest if newest and newest.pk != maps[-1] else None,
     )
 
 
-def _late(task: Task, choice: PoolChoice, known: Container[int]) -> list[Run]:
+def _late(task: Task, choice: PoolChoice, pooled: Container[int]) -> list[Run]:
     sources = task_sources(task, choice)
-    runs = tuple(run for run in sources.runs if run.pk not in known)
-    written = [run for run in sources.written if run.pk not in known]
+    runs = tuple(run for run in sources.runs if run.pk not in pooled)
+    written = [run for run in sources.written if run.pk not in pooled]
     if runs:  # read indexes only in this case
         # How deep other runs reach, rank by rank, depends on all.
         read = runs if choice.protocol.method == "depth" else sources.runs
@@ -187,10 +187,10 @@ def _labels_table(pool: Pool, topics: Sequence[TopicSize]) -> Table:
 
 
 def _runs_table(pool: Pool) -> Table:
-    known = Run.objects.in_bulk([run["run"] for run in pool.runs])
+    runs_by_key = Run.objects.in_bulk([run["run"] for run in pool.runs])
 
     def name(pooled: Mapping[str, Any]) -> str:
-        run = known.get(pooled["run"])
+        run = runs_by_key.get(pooled["run"])
         return format_html("{} {}", pooled["tag"], standing_chip(run.standing if run else None))
 
     return Table(
@@ -201,7 +201,7 @@ def _runs_table(pool: Pool) -> Table:
             Column("", "tag", name="run"),
             Column(
                 "",
-                lambda row: run.standing.key if (run := known.get(row["run"])) else None,
+                lambda row: run.standing.key if (run := runs_by_key.get(row["run"])) else None,
                 name="standing",
             ),
             Column("Team", "team"),

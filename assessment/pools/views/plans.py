@@ -167,15 +167,15 @@ def _settings(task: Task, data: QueryDict, *, offers_all: bool = False) -> _Sett
     pools = list(Pool.official.filter(task=task).order_by("number"))
     preset = presets_for(task).get(data.get("preset", ""))
     if pools and not preset:
-        known = choice_of(pools[-1])
+        choice = choice_of(pools[-1])
     else:
-        known = PoolChoice(preset or task.protocol.pool, seed=0)
+        choice = PoolChoice(preset or task.protocol.pool, seed=0)
     runs = runs_to_choose(task)
     seed = data.get("seed", f"{timezone.now():%Y%m%d}")
     filled = (
-        data if "seed" in data and "preset" not in data else choice_data(known, runs, seed=seed)
+        data if "seed" in data and "preset" not in data else choice_data(choice, runs, seed=seed)
     )
-    form = PoolForm(filled, task=task, runs=runs, protocol=known.protocol)
+    form = PoolForm(filled, task=task, runs=runs, protocol=choice.protocol)
     candidates, topics = candidate_runs(task), task.topics.all()
     if not offers_all:
         names = [name.partition("-")[::2] for name in filled]
@@ -210,7 +210,7 @@ def _query(settings: _Settings) -> str:
 def _context(settings: _Settings) -> dict[str, Any]:
     task, form = settings.task, settings.form
     presets = presets_for(task)
-    chosen = preset_of(task, form.choice.protocol) if form.is_valid() else ""
+    preset = preset_of(task, form.choice.protocol) if form.is_valid() else ""
     return {
         "task": task,
         "lab": task.lab,
@@ -221,7 +221,7 @@ def _context(settings: _Settings) -> dict[str, Any]:
         "topics_form": settings.topics,
         "query": _query(settings),
         "together": pooled_together(task),
-        "presets": [(slug, PROTOCOLS[slug].name, slug == chosen) for slug in presets],
+        "presets": [(slug, PROTOCOLS[slug].name, slug == preset) for slug in presets],
     }
 
 

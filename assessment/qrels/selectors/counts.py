@@ -144,13 +144,13 @@ class _Kept:
 
 def topic_tallies(*tasks: Task) -> dict[int, TopicTally]:
     """Return the counts of the official judging of each topic that has items, by its key."""
-    return {topic: one for kept in _kept(tasks) for topic, one in kept.tallies.items()}
+    return {topic: one for counts in _kept(tasks) for topic, one in counts.tallies.items()}
 
 
 def judging_version(task: Task) -> tuple[str, int]:
     """Return what differs after each change of official labels, and the number of current ones."""
-    for kept in _kept([task]):
-        return kept.version, sum(sum(one.labels.values()) for one in kept.tallies.values())
+    for counts in _kept([task]):
+        return counts.version, sum(sum(one.labels.values()) for one in counts.tallies.values())
     return "", 0
 
 
@@ -168,46 +168,46 @@ def _kept_of(task: Task, pools: list[Pool], marks: Marks) -> _Kept:
     lowest = task.protocol.relevant_in(scale)
     relevant = [label.value for label in scale.judgments if label.value >= lowest]
     key = key_of("tallies-2", task.pk, [(pool.pk, pool.frozen_at) for pool in pools], relevant)
-    kept: _Kept | None = computed_values.get(key)
-    if kept and kept.marks[:4] == marks[:4] and kept.settled == marks.newest:
-        return kept
-    if kept and kept.marks.key and not Judgment.objects.filter(key=kept.marks.key).exists():
-        kept = None  # another database was restored since
+    entry: _Kept | None = computed_values.get(key)
+    if entry and entry.marks[:4] == marks[:4] and entry.settled == marks.newest:
+        return entry
+    if entry and entry.marks.key and not Judgment.objects.filter(key=entry.marks.key).exists():
+        entry = None  # another database was restored since
     retired = frozenset(_retired().values_list("pk", flat=True))
-    changes = marks.newest - (kept.settled if kept else 0)
-    if kept:
-        items = sum(size.items for one in kept.tallies.values() for size in one.sizes.values())
+    changes = marks.newest - (entry.settled if entry else 0)
+    if entry:
+        items = sum(size.items for one in entry.tallies.values() for size in one.sizes.values())
     else:
         items = PoolItem.official.filter(pool__task=task).count()
     version = f"{key} {marks}"
-    if kept is None or changes * LOOKING > items * COUNTING:
+    if entry is None or changes * LOOKING > items * COUNTING:
         require_time(key, items * COUNTING)
         tallies, settled = _counted(relevant, pool__task=task), marks.newest - UNSETTLED
     else:
         require_time(key, changes * LOOKING)
-        which = Q(pk__gt=kept.settled) | Q(pk__in=retired ^ kept.retired)
+        which = Q(pk__gt=entry.settled) | Q(pk__in=retired ^ entry.retired)
         topics = Judgment.objects.filter(which).order_by().values_list("instance__item__topic")
-        changed = {topic for (topic,) in topics.distinct()} & kept.tallies.keys()
+        changed = {topic for (topic,) in topics.distinct()} & entry.tallies.keys()
         fresh = _counted(relevant, pool__task=task, topic__in=changed) if changed else {}
-        tallies, settled = kept.tallies | fresh, kept.settled_by(marks)
-        if not changed or (tallies == kept.tallies and marks[:4] == kept.marks[:4]):
-            version = kept.version
+        tallies, settled = entry.tallies | fresh, entry.settled_by(marks)
+        if not changed or (tallies == entry.tallies and marks[:4] == entry.marks[:4]):
+            version = entry.version
     in_flight = marks.oldest < marks.following
-    kept = _Kept(marks, settled if in_flight else marks.newest, retired, tallies, version)
-    computed_values.set(key, kept, None)
-    return kept
+    entry = _Kept(marks, settled if in_flight else marks.newest, retired, tallies, version)
+    computed_values.set(key, entry, None)
+    return entry
 
 
 def _counted(relevant: Collection[int], **where: Any) -> dict[int, TopicTally]:
     """Count the topics with official items where this holds; `relevant` are values of labels."""
     tallies = defaultdict[int, TopicTally](TopicTally)
-    left = Q(done_at=None)
+    is_waiting = Q(done_at=None)
     items = PoolItem.official.filter(**where).order_by().values_list("topic", "pool", "kind")
     sizes = items.annotate(
         Count("pk", distinct=True),
         Count("instances"),
-        left=Count("pk", distinct=True, filter=left),
-        labels_left=Count("instances", filter=left),
+        left=Count("pk", distinct=True, filter=is_waiting),
+        labels_left=Count("instances", filter=is_waiting),
     )
     for topic, pool, kind, *size in sizes:
         tallies[topic].sizes[pool, kind] = Size(*size)
@@ -219,8 +219,10 @@ def _counted(relevant: Collection[int], **where: Any) -> dict[int, TopicTally]:
     labels = current.values_list(f"{item}__topic", f"{item}__pool", "label")
     for topic, pool, label, count in labels.annotate(Count("pk")):
         tallies[topic].labels[pool, label] = count
-    found = current.filter(label__in=relevant).values_list(f"{item}__topic", f"{item}__kind")
-    for topic, kind, count in found.annotate(distinct):
+    relevant_labels = current.filter(label__in=relevant).values_list(
+        f"{item}__topic", f"{item}__kind"
+    )
+    for topic, kind, count in relevant_labels.annotate(distinct):
         tallies[topic].relevant[kind] = count
     judged = current.filter(assessor__isnull=False).values_list(f"{item}__topic", "assessor")
     for topic, person, *sums in judged.annotate(

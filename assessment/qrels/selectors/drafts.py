@@ -141,8 +141,8 @@ def draft_topics(task: Task) -> DraftTopics:
         draft = draft_of(task)
         return DraftTopics(draft.scale, draft.topics, int(draft.judged.hash_rows().sum() or 0))
 
-    kept = kept_by_judgments("draft-topics-1", task, compute)
-    return kept.value._replace(as_of=kept.as_of)
+    result = kept_by_judgments("draft-topics-1", task, compute)
+    return result.value._replace(as_of=result.as_of)
 
 
 def kept_by_judgments(
@@ -192,8 +192,10 @@ def _of_group(draft: Draft, judged_in: Task, group: str) -> Draft:
     """Return a draft with the labels of a group of assessors in place of the first ones."""
     people = list(group_members(judged_in).get(group, ()))
     mine = two_labels(judged_in).filter(pl.col("assessor").is_in(people))
-    own = mine.unique(["topic", "doc_id"], keep="first", maintain_order=True).drop("assessor")
-    judged = draft.judged.drop("label").join(own, on=["topic", "doc_id"], how="left")
+    group_labels = mine.unique(["topic", "doc_id"], keep="first", maintain_order=True).drop(
+        "assessor"
+    )
+    judged = draft.judged.drop("label").join(group_labels, on=["topic", "doc_id"], how="left")
     topics = judged_topics(
         judged,
         scale=draft.scale,
@@ -239,11 +241,11 @@ def own_instances(task: Task) -> QuerySet[PoolInstance]:
 
 def _pooled(task: Task, host: Task | None) -> QuerySet[PoolInstance]:
     if host:
-        own = task.topics.values("query_id")
+        topic_names = task.topics.values("query_id")
         mixed = PoolInstance.official.filter(
             item__pool__task=host, item__kind=PoolItem.Kind.ANSWERS
         )
-        return mixed.filter(item__topic__query_id__in=own)
+        return mixed.filter(item__topic__query_id__in=topic_names)
     return PoolInstance.official.filter(item__pool__task=task)
 
 

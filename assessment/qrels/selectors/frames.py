@@ -119,7 +119,7 @@ def official_judgments(task: Task) -> QuerySet[Judgment]:
 def judgment_frame(judgments: QuerySet[Judgment], *names: str, **renamed: str) -> pl.DataFrame:
     """Return columns of judgments in their order, some of them by other names, in one query."""
     columns = {name: JUDGMENT_COLUMNS[name] for name in names}
-    columns |= {name: JUDGMENT_COLUMNS[known] for name, known in renamed.items()}
+    columns |= {name: JUDGMENT_COLUMNS[column] for name, column in renamed.items()}
     rows = judgments.values_list(*(field for field, _ in columns.values()))
     return read_frame(rows, {name: kind for name, (_, kind) in columns.items()})
 

@@ -70,8 +70,8 @@ def _qrels_items(key: int, sha256: str) -> pl.Series:
 
 
 def _unknown_topics(qrel_set: QrelSet) -> str:
-    known, topics = topic_ids(qrel_set.task), version_topics(qrel_set)
-    unknown = {topic.topic: topic.total for topic in topics if topic.topic not in known}
+    task_topics, topics = topic_ids(qrel_set.task), version_topics(qrel_set)
+    unknown = {topic.topic: topic.total for topic in topics if topic.topic not in task_topics}
     if not unknown:
         return ""
     lines = counted(sum(unknown.values()), "line")
@@ -84,8 +84,8 @@ def _unknown_topics(qrel_set: QrelSet) -> str:
 
 def _not_one(qrel_set: QrelSet) -> str:
     """Return a sentence if a topic of a known-item task has not one relevant item (003 §4)."""
-    known = qrel_set.task.protocol.pool.method == "none"
-    others = [one.topic for one in version_topics(qrel_set) if known and one.relevant != 1]
+    is_known_item = qrel_set.task.protocol.pool.method == "none"
+    others = [one.topic for one in version_topics(qrel_set) if is_known_item and one.relevant != 1]
     if not others:
         return ""
     return (
@@ -109,21 +109,23 @@ def _unjoined_items(qrel_set: QrelSet) -> str:
     runs = [run for run in valid if run_items(run, task) == items]
 
     def compute() -> str:
-        left = qrels_frame(qrel_set)
+        unjoined = qrels_frame(qrel_set)
         if source:
-            left = left.filter(~pl.col("item").is_in(known_ids(source, left["item"]).implode()))
+            unjoined = unjoined.filter(
+                ~pl.col("item").is_in(known_ids(source, unjoined["item"]).implode())
+            )
         for run in runs:
-            if left.height <= enough:
+            if unjoined.height <= enough:
                 break
-            left = (
-                left.lazy()
+            unjoined = (
+                unjoined.lazy()
                 .join(scan_columns(run.index), on=["topic", "item"], how="anti")
                 .collect()
             )
-        if left.height <= enough or not (source or runs):
+        if unjoined.height <= enough or not (source or runs):
             return ""
         has_collection = source is not None
-        return _unjoined_sentence(qrel_set, left, has_collection=has_collection, runs=len(runs))
+        return _unjoined_sentence(qrel_set, unjoined, has_collection=has_collection, runs=len(runs))
 
     # Versions and files never change.
     indexes = [run.index.name for run in runs]
@@ -132,17 +134,17 @@ def _unjoined_items(qrel_set: QrelSet) -> str:
 
 
 def _unjoined_sentence(
-    qrel_set: QrelSet, left: pl.DataFrame, *, has_collection: bool, runs: int
+    qrel_set: QrelSet, unjoined: pl.DataFrame, *, has_collection: bool, runs: int
 ) -> str:
     label = Task.Items(qrel_set.items).label
     places = ["in the collection"] * has_collection
     places += [f"in the task's {counted(runs, 'run')}"] * bool(runs)
-    examples = name_list(left.sort("topic", "item")["item"].to_list())
-    if left.height == qrel_set.lines:
-        lines = counted(left.height, "line")
+    examples = name_list(unjoined.sort("topic", "item")["item"].to_list())
+    if unjoined.height == qrel_set.lines:
+        lines = counted(unjoined.height, "line")
         start = f"none of the {label} on its {lines} is {' or '.join(places)}"
         return f"{start}, such as {examples}. No run gets a label. {_CHECK.format(label=label)}"
-    start = f"the {label} on {left.height:,} of its {qrel_set.lines:,} lines are "
+    start = f"the {label} on {unjoined.height:,} of its {qrel_set.lines:,} lines are "
     neither = f"neither {' nor '.join(places)}" if len(places) > 1 else f"not {places[0]}"
     return f"{start}{neither}, such as {examples}. {_CHECK.format(label=label)}"
 
@@ -156,11 +158,11 @@ def _unjoined_answers(qrel_set: QrelSet) -> str:
     published = AnswerId.objects.filter(task=qrel_set.task_id).values_list("query_id", "answer_id")
     runs = Run.objects.filter(task=qrel_set.task_id).exclude(identifier="")
     names = set(runs.values_list("identifier", flat=True))
-    known = set(published)
+    published_ids = set(published)
     unknown = [
         item
         for topic, item in qrels.select("topic", "item").iter_rows()
-        if (topic, item) not in known
+        if (topic, item) not in published_ids
         and not (item.endswith(f":{topic}") and item.removesuffix(f":{topic}") in names)
     ]
     if not unknown:

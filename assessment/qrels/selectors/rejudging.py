@@ -60,8 +60,10 @@ def _affected_instances(
     judged: pl.DataFrame, version: VisualMap, before: VisualMap, changes: pl.DataFrame
 ) -> pl.DataFrame:
     def ids(visual_map: VisualMap, name: str) -> pl.DataFrame:
-        wanted = pl.col("formula_id").is_in(judged["item"].unique().implode())
-        return scan_columns(visual_map.mapping).filter(wanted).collect().rename({"visual_id": name})
+        is_judged = pl.col("formula_id").is_in(judged["item"].unique().implode())
+        return (
+            scan_columns(visual_map.mapping).filter(is_judged).collect().rename({"visual_id": name})
+        )
 
     old, new = ids(before, "visual_id_before"), ids(version, "visual_id_after")
     moved = changes.select("formula_id", "change").unique("formula_id")
@@ -69,7 +71,7 @@ def _affected_instances(
     rows = rows.join(old, on="formula_id", how="left", maintain_order="left")
     rows = rows.join(new, on="formula_id", how="inner", maintain_order="left")
     rows = rows.join(moved, on="formula_id", how="left", maintain_order="left")
-    return _with_reasons(rows, changes, own=pl.col("change").is_not_null())
+    return _with_reasons(rows, changes, is_changed=pl.col("change").is_not_null())
 
 
 def _affected_formulas(
@@ -88,30 +90,32 @@ def _affected_formulas(
         visual_id_after=pl.when("is_gone").then("target").otherwise("visual_id_before"),
         change=pl.when("is_gone").then(pl.lit("merge")),
     )
-    return _with_reasons(rows, changes, own=pl.col("is_gone").fill_null(value=False))
+    return _with_reasons(rows, changes, is_changed=pl.col("is_gone").fill_null(value=False))
 
 
 def _with_others(
     rows: pl.DataFrame, changes: pl.DataFrame, side: str, **others: str
 ) -> pl.DataFrame:
     """Return rows with a list of the ids on the other side of the changes of their own id."""
-    own = {"old": "visual_id_before", "new": "visual_id_after"}[side]
+    id_column = {"old": "visual_id_before", "new": "visual_id_after"}[side]
     lists = {
         name: pl.col(f"{other}_visual_id").unique().sort().str.join(", ")
         for name, other in others.items()
     }
-    known = changes.group_by(pl.col(f"{side}_visual_id").alias(own)).agg(**lists)
-    return rows.join(known, on=own, how="left", maintain_order="left")
+    others_by_id = changes.group_by(pl.col(f"{side}_visual_id").alias(id_column)).agg(**lists)
+    return rows.join(others_by_id, on=id_column, how="left", maintain_order="left")
 
 
-def _with_reasons(rows: pl.DataFrame, changes: pl.DataFrame, *, own: pl.Expr) -> pl.DataFrame:
-    """Keep the rows that a change affects; `own` marks rows whose own id changed."""
+def _with_reasons(
+    rows: pl.DataFrame, changes: pl.DataFrame, *, is_changed: pl.Expr
+) -> pl.DataFrame:
+    """Keep the rows that a change affects; `is_changed` marks rows whose own id changed."""
     rows = _with_others(rows, changes, "new", came="old")
     rows = _with_others(rows, changes, "old", went="new")
     why = (
-        pl.when(own & (pl.col("change") == "merge"))
+        pl.when(is_changed & (pl.col("change") == "merge"))
         .then(pl.format("It was merged into {}.", "visual_id_after"))
-        .when(own)
+        .when(is_changed)
         .then(pl.format("It was split off from {}.", "visual_id_before"))
         .when(pl.col("came").is_not_null() & pl.col("went").is_not_null())
         .then(

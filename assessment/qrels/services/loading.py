@@ -57,9 +57,9 @@ def load_lab(
     is loaded in steps; after an interruption, a second call continues.
     """
     file = read_lab(folder)
-    known = Lab.objects.filter(slug=file.slug).first()
-    before = lab_fingerprint(known) if known else ""
-    pages = prepare_pages(file.tasks, known)
+    lab_before = Lab.objects.filter(slug=file.slug).first()
+    before = lab_fingerprint(lab_before) if lab_before else ""
+    pages = prepare_pages(file.tasks, lab_before)
     with transaction.atomic():
         lab = _load_but_collection(file, at=at, by=by, choice=choice, pages=pages)
         if also is not None:
@@ -113,18 +113,18 @@ def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) ->
     archived.
     """
     sha256 = qrels_hash(file.frame)
-    known = QrelSet.objects.filter(task=task, name=file.name).first()
-    if known is not None:
-        if (known.sha256, known.items, known.relevant_from) != (
+    stored = QrelSet.objects.filter(task=task, name=file.name).first()
+    if stored is not None:
+        if (stored.sha256, stored.items, stored.relevant_from) != (
             sha256,
             file.items.value,
             file.relevant_from,
         ):
-            found = f"other judgments than those loaded as {known.name} of {known.task}"
+            actual = f"other judgments than those loaded as {stored.name} of {stored.task}"
             expected = "the same judgments, because qrels never change"
             todo = "Use a new name for the new version."
-            raise FileRefusedError([Problem(str(file.path), None, found, expected, todo)])
-        return known
+            raise FileRefusedError([Problem(str(file.path), None, actual, expected, todo)])
+        return stored
     require_unarchived(task)
     new = QrelSet(
         task=task,
@@ -141,12 +141,12 @@ def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) ->
 
 def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:
     problems: list[Problem] = []
-    known = set(task.topics.values_list("query_id", flat=True))
+    topics = set(task.topics.values_list("query_id", flat=True))
     for qrels in file.qrels:
-        if unknown := sorted(set(qrels.frame["topic"]) - known):
-            found = f"topics that {task} does not have: {name_list(unknown)}"
+        if unknown := sorted(set(qrels.frame["topic"]) - topics):
+            actual = f"topics that {task} does not have: {name_list(unknown)}"
             todo = "Load its topics first, or name their file with the key topics."
-            problems.append(Problem(str(qrels.path), None, found, "topics of the task", todo))
+            problems.append(Problem(str(qrels.path), None, actual, "topics of the task", todo))
             continue
         try:
             load_qrels(task=task, file=qrels, at=at, by=by)

@@ -86,10 +86,10 @@ def qrels_freeze(request: HttpRequest, task: Task) -> HttpResponse:
 def qrels_delete(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Delete a version that nothing uses."""
     versions = QrelSet.objects.select_related("task__lab")
-    chosen = get_object_or_404(versions, task=task, version=version)
+    qrel_set = get_object_or_404(versions, task=task, version=version)
     with told(request):
-        delete_qrels(qrel_set=chosen, by=signed_in(request))
-        messages.success(request, f"{chosen.name} was deleted. The audit log keeps its hash.")
+        delete_qrels(qrel_set=qrel_set, by=signed_in(request))
+        messages.success(request, f"{qrel_set.name} was deleted. The audit log keeps its hash.")
         return redirect("assessment:qrels-list", task.lab.slug, task.slug)
     return redirect("assessment:qrels-detail", task.lab.slug, task.slug, version)
 
@@ -149,7 +149,7 @@ def changing_judgments(
     """
     labels = {(row["topic"], row["item"]): row["after"] for row in rows}
     items = {item for _, item in labels}
-    chosen = Q(instance__doc_id__in=items) | Q(instance__item__item__in=items)
+    of_items = Q(instance__doc_id__in=items) | Q(instance__item__item__in=items)
     sides = {"judged_at__gt": before, "judged_at__lte": after}
     limits = {
         **{name: side.created_at for name, side in sides.items() if side},
@@ -162,7 +162,7 @@ def changing_judgments(
     candidates = [
         judgment
         for judgments in [*sources, *([second_judgments(task)] if adds else [])]
-        for judgment in judgments.filter(chosen, **limits).select_related(
+        for judgment in judgments.filter(of_items, **limits).select_related(
             *related, "instance__item__topic"
         )
     ]
@@ -430,10 +430,10 @@ def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
 
     `complete` includes the labels that are not judgments.
     """
-    wanted = request.GET.get("level", Level.INSTANCES)
-    if wanted not in levels_of(task):
+    level_name = request.GET.get("level", Level.INSTANCES)
+    if level_name not in levels_of(task):
         raise Http404
-    level, complete = Level(wanted), "complete" in request.GET
+    level, complete = Level(level_name), "complete" in request.GET
 
     def compute() -> bytes:
         return write_qrels(draft_of(task).qrels(level, complete=complete))
@@ -474,12 +474,12 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
 @pages.action("<number:version>/current/", "qrels-current")
 def qrels_current(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Make a version the current one."""
-    chosen = get_object_or_404(
+    qrel_set = get_object_or_404(
         QrelSet.objects.select_related("task__lab"), task=task, version=version
     )
-    choose_current_qrels(qrel_set=chosen, by=signed_in(request))
+    choose_current_qrels(qrel_set=qrel_set, by=signed_in(request))
     messages.success(
-        request, f"{chosen.name} is now the current version. Leaderboards use it by default."
+        request, f"{qrel_set.name} is now the current version. Leaderboards use it by default."
     )
     return redirect("assessment:qrels-list", lab=task.lab.slug, task=task.slug)
 

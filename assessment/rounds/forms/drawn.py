@@ -114,13 +114,13 @@ class RoundForm(forms.Form):
     @property
     def plan(self) -> RoundPlan:
         """Return the plan of the round."""
-        given = self.cleaned_data
+        fields = self.cleaned_data
         return RoundPlan(
             self.kind.key,
             self.round_items(),
-            title=given["title"],
-            note=given["note"],
-            source={"seed": given["seed"], **self.source()},
+            title=fields["title"],
+            note=fields["note"],
+            source={"seed": fields["seed"], **self.source()},
         )
 
 
@@ -155,13 +155,13 @@ class DrawnRoundForm(RoundForm):
 
     def round_items(self) -> Mapping[int, list[CopiedItem]]:
         """Return the drawn items, the same for each."""
-        given = self.cleaned_data
-        settings = {"count": given["count"], "seed": given["seed"]}
+        fields = self.cleaned_data
+        settings = {"count": fields["count"], "seed": fields["seed"]}
         if self.gold:
-            copies = drawn_from_qrels(self.gold, self.task.lab, given["topics"], **settings)
+            copies = drawn_from_qrels(self.gold, self.task.lab, fields["topics"], **settings)
         else:
-            copies = drawn_from_pool(self.task, given["topics"], **settings)
-        return {person.pk: copies for person in given.get("people") or [given["expert"]]}
+            copies = drawn_from_pool(self.task, fields["topics"], **settings)
+        return {person.pk: copies for person in fields.get("people") or [fields["expert"]]}
 
     def source(self) -> dict[str, Any]:
         """Return the topics, the items per topic, and where they come from."""

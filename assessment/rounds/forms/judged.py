@@ -128,20 +128,20 @@ class QuestionRoundForm(RoundForm):
 
     def clean(self) -> dict[str, Any]:
         """Require a question, and a measure of its own for each."""
-        given: dict[str, Any] = super().clean() or {}
-        seen: set[str] = set()
+        fields: dict[str, Any] = super().clean() or {}
+        measures: set[str] = set()
         for number in QUESTION_FIELDS:
-            text, key = given.get(f"text_{number}", ""), given.get(f"key_{number}", "")
+            text, key = fields.get(f"text_{number}", ""), fields.get(f"key_{number}", "")
             if text and not key and f"key_{number}" not in self.errors:
                 self.add_error(f"key_{number}", "Name the measure of the question, such as MG.")
             elif key and not text and f"text_{number}" not in self.errors:
                 self.add_error(f"text_{number}", f"Enter the question of {key}.")
-            elif key and key.casefold() in seen:
+            elif key and key.casefold() in measures:
                 self.add_error(f"key_{number}", f"{key} is the measure of another question.")
-            seen.add(key.casefold())
+            measures.add(key.casefold())
         if not self.errors and not self.questions:
             self.add_error("text_1", "Enter a question.")
-        return given
+        return fields
 
     @property
     def scale(self) -> LabelScale:
@@ -151,26 +151,26 @@ class QuestionRoundForm(RoundForm):
     @property
     def questions(self) -> list[SpecialQuestion]:
         """Return the questions; the first answer counts."""
-        given, counted = self.cleaned_data, self.scale.values[0]
+        fields, counted = self.cleaned_data, self.scale.values[0]
         return [
             SpecialQuestion(
-                given[f"key_{number}"], given[f"text_{number}"], given[f"help_{number}"], counted
+                fields[f"key_{number}"], fields[f"text_{number}"], fields[f"help_{number}"], counted
             )
             for number in QUESTION_FIELDS
-            if given[f"text_{number}"]
+            if fields[f"text_{number}"]
         ]
 
     @property
     def sample(self) -> QuestionSample:
         """Return how many items of each topic are drawn."""
-        given = self.cleaned_data
-        return QuestionSample(given.get("count", 0), given.get("answers"), given["seed"])
+        fields = self.cleaned_data
+        return QuestionSample(fields.get("count", 0), fields.get("answers"), fields["seed"])
 
     def round_items(self) -> Mapping[int, list[CopiedItem]]:
         """Return the drawn items: each assessor gets the topics that they judged."""
-        given, keys = self.cleaned_data, [question.key for question in self.questions]
-        drawn = drawn_for_questions(self.task, given["topics"], self.sample, keys=keys)
-        people = [person.pk for person in given["people"]]
+        fields, keys = self.cleaned_data, [question.key for question in self.questions]
+        drawn = drawn_for_questions(self.task, fields["topics"], self.sample, keys=keys)
+        people = [person.pk for person in fields["people"]]
         return shared_topics(drawn, people, assessors_of(self.task, drawn))
 
     def source(self) -> dict[str, Any]:
@@ -283,10 +283,10 @@ class SecondRoundForm(RoundForm):
 
     def clean(self) -> dict[str, Any]:
         """Require topics for whole topics."""
-        given: dict[str, Any] = super().clean() or {}
-        if given.get("by") == TOPICS and not given.get("topics") and "topics" not in self.errors:
+        fields: dict[str, Any] = super().clean() or {}
+        if fields.get("by") == TOPICS and not fields.get("topics") and "topics" not in self.errors:
             self.add_error("topics", "Choose the topics to judge again.")
-        return given
+        return fields
 
     @cached_property
     def items(self) -> list[SecondItem]:
@@ -296,21 +296,23 @@ class SecondRoundForm(RoundForm):
     @cached_property
     def rejudging(self) -> RejudgingPlan:
         """Return who judges which items again."""
-        given = self.cleaned_data
-        by_topic, seed = given["by"] == TOPICS, given["seed"]
+        fields = self.cleaned_data
+        by_topic, seed = fields["by"] == TOPICS, fields["seed"]
         if by_topic:
-            topics = {topic.query_id for topic in given["topics"]}
+            topics = {topic.query_id for topic in fields["topics"]}
             drawn = [item for item in self.items if item.topic in topics]
         else:
-            drawn = draw_items(self.items, share=given["share"] / 100, seed=seed)
-        people = [person.pk for person in given["people"]]
+            drawn = draw_items(self.items, share=fields["share"] / 100, seed=seed)
+        people = [person.pk for person in fields["people"]]
         planned = planned_seconds(self.task) if by_topic else {}
-        wanted = {
-            topic.query_id: planned[topic.pk].pk for topic in given["topics"] if topic.pk in planned
+        preferred = {
+            topic.query_id: planned[topic.pk].pk
+            for topic in fields["topics"]
+            if topic.pk in planned
         }
-        plan = plan_second(drawn, people, by_topic=by_topic, seed=seed, wanted=wanted)
-        own = draw_own(self.items, people, share=(given["own_share"] or 0) / 100, seed=seed)
-        return with_own(plan, own, self.items)
+        plan = plan_second(drawn, people, by_topic=by_topic, seed=seed, preferred=preferred)
+        repeated = draw_own(self.items, people, share=(fields["own_share"] or 0) / 100, seed=seed)
+        return with_own(plan, repeated, self.items)
 
     def round_items(self) -> Mapping[int, list[CopiedItem]]:
         """Return copies of the items that each assessor judges again."""
@@ -318,11 +320,11 @@ class SecondRoundForm(RoundForm):
 
     def source(self) -> dict[str, Any]:
         """Return how the items are chosen, as the round stores it."""
-        given = self.cleaned_data
-        by_topic = given["by"] == TOPICS
-        chosen = super().source() if by_topic else {"share": given["share"]}
-        own = {"own_share": given["own_share"]} if given["own_share"] else {}
-        return {"by": given["by"], **chosen, **own}
+        fields = self.cleaned_data
+        by_topic = fields["by"] == TOPICS
+        choice = super().source() if by_topic else {"share": fields["share"]}
+        own_share = {"own_share": fields["own_share"]} if fields["own_share"] else {}
+        return {"by": fields["by"], **choice, **own_share}
 
     @property
     def preview(self) -> PlanTable | None:

@@ -101,8 +101,8 @@ def question_labels(round_: Round) -> pl.DataFrame:
     Labels that are not judgments are left out.
     """
     items = round_.pool.items.order_by().values("item")
-    asked = PoolInstance.official.filter(item__pool__task=round_.task, item__item__in=items)
-    rows = with_current(asked).values_list(*_LABELLED)
+    instances = PoolInstance.official.filter(item__pool__task=round_.task, item__item__in=items)
+    rows = with_current(instances).values_list(*_LABELLED)
     schema = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
     labels = pl.DataFrame(list(rows), schema=schema, orient="row")
     labels = counting_labels(labels, round_.task, by="item").drop_nulls("label")
@@ -146,12 +146,12 @@ def gold_choices(task: Task, user: User) -> list[QrelSet]:
     They are of other labs with the same collection, and have the same kind of task and the same
     judgments. The organizer organizes the lab, or everyone sees its leaderboard.
     """
-    seen = Q(task__lab__in=labs_organized_by(user)) | Q(
+    is_visible = Q(task__lab__in=labs_organized_by(user)) | Q(
         leaderboards__hidden_at=None, leaderboards__isnull=False, task__lab__is_public=True
     )
     versions = (
         QrelSet.objects.filter(
-            seen,
+            is_visible,
             task__kind=task.kind,
             items__in=GOLD_KINDS,
             task__lab__collections__labs=task.lab_id,
@@ -161,11 +161,11 @@ def gold_choices(task: Task, user: User) -> list[QrelSet]:
         .order_by("task__lab__name", "task", "-version")
         .distinct()
     )
-    wanted = {label.value for label in task_scale(task).judgments}
+    values = {label.value for label in task_scale(task).judgments}
     return [
         version
         for version in versions
-        if {label.value for label in version.label_scale.judgments} == wanted
+        if {label.value for label in version.label_scale.judgments} == values
     ]
 
 
@@ -177,14 +177,14 @@ def drawn_from_pool(
     items = PoolItem.official.filter(pool__task=task, topic__in=topics).order_by("item")
     for topic, item, key in items.values_list("topic", "item", "pk"):
         keys.setdefault(topic, []).append((item, key))
-    chosen = [
+    drawn_keys = [
         key
         for topic in sorted(keys)
         for _, key in drawn({0: keys[topic]}, count, _random(seed, topic))
     ]
-    official = PoolItem.official.filter(pk__in=chosen).order_by("pk")
-    copies = dict(zip(sorted(chosen), copied_items(official), strict=True))
-    return [copies[key] for key in chosen]
+    official = PoolItem.official.filter(pk__in=drawn_keys).order_by("pk")
+    copies = dict(zip(sorted(drawn_keys), copied_items(official), strict=True))
+    return [copies[key] for key in drawn_keys]
 
 
 def drawn_from_qrels(
@@ -195,21 +195,23 @@ def drawn_from_qrels(
     Items that are not in the collection of the lab, and labels that are not judgments, are left
     out. Each label is drawn in turn, as in ARQMath-3 (004 §4.5).
     """
-    known = {topic.query_id: topic for topic in topics}
+    topics_by_id = {topic.query_id: topic for topic in topics}
     values = [label.value for label in qrels.label_scale.judgments]
-    rows = Qrel.objects.filter(qrel_set=qrels, query_id__in=known, relevance__in=values)
+    rows = Qrel.objects.filter(qrel_set=qrels, query_id__in=topics_by_id, relevance__in=values)
     labels = list(rows.order_by("doc_id").values_list("query_id", "doc_id", "relevance"))
-    held = _held(qrels, lab, {doc_id for _, doc_id, _ in labels})
-    groups: dict[str, dict[int, list[str]]] = {query_id: {} for query_id in known}
-    taken: set[tuple[str, str]] = set()  # of a visually distinct formula, the first one is enough
+    stored = _held(qrels, lab, {doc_id for _, doc_id, _ in labels})
+    groups: dict[str, dict[int, list[str]]] = {query_id: {} for query_id in topics_by_id}
+    drawn_formulas: set[tuple[str, str]] = (
+        set()
+    )  # of a visually distinct formula, the first one is enough
     for query_id, doc_id, label in labels:
-        if doc_id in held and (query_id, held[doc_id][0]) not in taken:
-            taken.add((query_id, held[doc_id][0]))
+        if doc_id in stored and (query_id, stored[doc_id][0]) not in drawn_formulas:
+            drawn_formulas.add((query_id, stored[doc_id][0]))
             groups[query_id].setdefault(label, []).append(doc_id)
     kind = GOLD_KINDS[ItemKind(qrels.items)]
     return [
-        CopiedItem(topic.pk, kind, held[doc_id][0], "", (held[doc_id][1],))
-        for query_id, topic in known.items()
+        CopiedItem(topic.pk, kind, stored[doc_id][0], "", (stored[doc_id][1],))
+        for query_id, topic in topics_by_id.items()
         for doc_id in drawn(groups[query_id], count, _random(seed, query_id))
     ]
 

@@ -39,14 +39,18 @@ def open_second_items(task: Task) -> pl.DataFrame:
     rounds = Round.objects.filter(task=task).that(compares=Comparison.OFFICIAL)
     again = PoolItem.objects.filter(pool__round__in=rounds)
     again = again.filter(Q(done_at__isnull=False) | Q(pool__closed_at=None))
-    known = read_frame(again.order_by().values_list("topic", "item"), _ITEM)
+    second_rows = read_frame(again.order_by().values_list("topic", "item"), _ITEM)
     items = PoolItem.official.filter(pool__task=task, done_at__isnull=False)
     rows = items.exclude(pk__in=reported.values(_WHERE)).order_by(
         "topic__position", "pool__number", "position"
     )
     open_items = read_frame(rows.values_list("topic", "item", "pk", "topic__query_id"), _OPEN_ITEM)
-    left = open_items.join(known, on=["topic_key", "item"], how="anti", maintain_order="left")
-    return left.select("key", "topic").join(judges, on="key", how="left", maintain_order="left")
+    never_judged = open_items.join(
+        second_rows, on=["topic_key", "item"], how="anti", maintain_order="left"
+    )
+    return never_judged.select("key", "topic").join(
+        judges, on="key", how="left", maintain_order="left"
+    )
 
 
 def second_items(items: pl.DataFrame) -> list[SecondItem]:
@@ -89,9 +93,9 @@ def _all_pairs(round_: Round) -> pl.DataFrame:
     )
     official = official_judgments(round_.task)
     first = judgment_frame(official, "topic", "item", "doc_id", **firsts)
-    own = Judgment.objects.filter(is_current=True, **{f"{_WHERE}__pool__round": round_})
+    judgments = Judgment.objects.filter(is_current=True, **{f"{_WHERE}__pool__round": round_})
     order = ("topic__position", "assessor", "position")
-    ordered = own.order_by(*(f"{_WHERE}__{name}" for name in order), "instance__position")
+    ordered = judgments.order_by(*(f"{_WHERE}__{name}" for name in order), "instance__position")
     second = judgment_frame(ordered, "topic", "doc_id", **seconds)
     return first.join(second, on=["topic", "doc_id"], maintain_order="right")
 
@@ -126,12 +130,12 @@ class AssessorTime(NamedTuple):
 
 
 def own_consistency(
-    own: pl.DataFrame, scale: LabelScale, *, relevant_from: int
+    all_pairs: pl.DataFrame, scale: LabelScale, *, relevant_from: int
 ) -> list[OwnConsistency]:
     """Return how consistent each assessor of `own_pairs` is, by name."""
     rows = []
-    for key, name in assessor_names(own).items():
-        pairs = own.filter(_assessor("first") == key)
+    for key, name in assessor_names(all_pairs).items():
+        pairs = all_pairs.filter(_assessor("first") == key)
         if pairs.is_empty():
             continue
         votes = pair_votes(pairs, by_side=True)
@@ -165,9 +169,9 @@ def assessor_times(pairs: pl.DataFrame) -> list[AssessorTime]:
 
 def _time(pairs: pl.DataFrame, side: str, key: str | None) -> tuple[int, float | None]:
     """Return the number and the median seconds of the labels of a side, by one or all assessors."""
-    own = pairs if key is None else pairs.filter(_assessor(side) == key)
-    milliseconds: Any = own[f"{side}_ms"].median()
-    return own.height, None if milliseconds is None else milliseconds / 1000
+    labelled = pairs if key is None else pairs.filter(_assessor(side) == key)
+    milliseconds: Any = labelled[f"{side}_ms"].median()
+    return labelled.height, None if milliseconds is None else milliseconds / 1000
 
 
 def _assessor(side: str) -> pl.Expr:

@@ -99,8 +99,8 @@ class ScoreSheet:
 def score_sheet(round_: Round) -> ScoreSheet:
     """Return the score sheet of a sample task, in four queries."""
     expert = round_.expert or 0
-    own = PoolInstance.objects.filter(item__pool=round_.pool, item__assessor=expert)
-    ordered = own.order_by("item__topic__position", "item__position", "position")
+    instances = PoolInstance.objects.filter(item__pool=round_.pool, item__assessor=expert)
+    ordered = instances.order_by("item__topic__position", "item__position", "position")
     keys = list(ordered.values_list("item__topic__query_id", "doc_id"))
     samples = [Sample(*key, place) for place, key in enumerate(keys, start=1)]
     judged: dict[int, dict[tuple[str, str], Judgment]] = {}
@@ -115,13 +115,13 @@ def score_sheet(round_: Round) -> ScoreSheet:
     truth = {key: judgment.label for key, judgment in judged.get(expert, {}).items()}
 
     def row(person: User, applicant: Applicant | None) -> ScoreRow:
-        own = judged.get(person.pk, {})
-        pairs = [(own[key].label, truth[key]) for key in keys if key in own and key in truth]
+        votes = judged.get(person.pk, {})
+        pairs = [(votes[key].label, truth[key]) for key in keys if key in votes and key in truth]
         pairs = [pair for pair in pairs if not set(pair) & set(scale.unjudged)]
         return ScoreRow(
             person,
             applicant,
-            [_vote(own[key], scale) if key in own else None for key in keys],
+            [_vote(votes[key], scale) if key in votes else None for key in keys],
             compared=len(pairs),
             same=sum(label == true_label for label, true_label in pairs),
             same_binary=sum((label >= lowest) == (other >= lowest) for label, other in pairs),
@@ -185,12 +185,14 @@ def gold_labels(round_: Round) -> dict[tuple[str, str], int]:
     topics = {topic for topic, _, _ in rows}
     ids = {item if is_visual else doc_id for _, item, doc_id in rows}
     labels = Qrel.objects.filter(qrel_set=round_.gold, query_id__in=topics, doc_id__in=ids)
-    known = {
+    labels_by_id = {
         (topic, doc_id): label
         for topic, doc_id, label in labels.values_list("query_id", "doc_id", "relevance")
     }
     keys = {(topic, doc_id): (topic, item if is_visual else doc_id) for topic, item, doc_id in rows}
-    return {instance: known[key] for instance, key in sorted(keys.items()) if key in known}
+    return {
+        instance: labels_by_id[key] for instance, key in sorted(keys.items()) if key in labels_by_id
+    }
 
 
 def round_agreement(round_: Round, *, resamples: int = RESAMPLES) -> Agreement | None:
@@ -250,10 +252,12 @@ def real_names(round_: Round) -> dict[str, str]:
 
 def own_names(round_: Round, user: User) -> dict[str, str]:
     """Return pseudonyms as an assessor of the round sees them, their own marked and first."""
-    names, own = pseudonyms(round_), str(user.pk)
-    if own not in names:
+    names, own_key = pseudonyms(round_), str(user.pk)
+    if own_key not in names:
         return names
-    return {own: f"You ({names[own]})"} | {key: names[key] for key in names if key != own}
+    return {own_key: f"You ({names[own_key]})"} | {
+        key: names[key] for key in names if key != own_key
+    }
 
 
 def exported_votes(round_: Round, names: dict[str, str]) -> pl.DataFrame:

@@ -75,8 +75,8 @@ class RulingForm(VersionedForm):
     @property
     def ruling(self) -> Ruling:
         """Return the decision, in place of the current one."""
-        given, current = self.cleaned_data, self.decision
-        return Ruling(given["label"], given["reason"], current.pk if current else None)
+        fields, current = self.cleaned_data, self.decision
+        return Ruling(fields["label"], fields["reason"], current.pk if current else None)
 
 
 class ThirdOpinionForm(forms.Form):
@@ -146,19 +146,19 @@ def _change(
     by, at = signed_in(request), timezone.now()
     if form.is_bound:
         person = form.cleaned_data["person"]
-        wanted = _open_instances(task, instance)
-        ask_third_opinion(task=task, instances=wanted, person=person, by=by, at=at)
+        instances = _open_instances(task, instance)
+        ask_third_opinion(task=task, instances=instances, person=person, by=by, at=at)
         return f"{person.name} is asked for a third opinion."
-    seen = number_of(request.POST.get("seen", ""))
-    withdraw_decision(task=task, instance=instance, seen=seen, by=by, at=at)
+    seen_decision = number_of(request.POST.get("seen", ""))
+    withdraw_decision(task=task, instance=instance, seen=seen_decision, by=by, at=at)
     return f"Withdrawn. The official label counts.{_about_earlier_case(instance)}"
 
 
 def _decide(task: Task, instance: PoolInstance, form: RulingForm, *, by: User) -> str:
-    given, ruling, at = form.cleaned_data, form.ruling, timezone.now()
+    fields, ruling, at = form.cleaned_data, form.ruling, timezone.now()
     decide_label(task=task, instance=instance, ruling=ruling, by=by, at=at)
     word, earlier = task_scale(task).of(ruling.label).word, _about_earlier_case(instance)
-    if not given["question"].strip():
+    if not fields["question"].strip():
         return f"Decided: {word}. This label counts from now on.{earlier}"
     decision = Decision(
         f"The label is {word}.",
@@ -167,7 +167,7 @@ def _decide(task: Task, instance: PoolInstance, form: RulingForm, *, by: User) -
         origin=GuidelineEntry.Origin.ADJUDICATION,
     )
     item = item_of_instance(instance)
-    record_case(task=task, question=given["question"], decision=decision, item=item, at=at, by=by)
+    record_case(task=task, question=fields["question"], decision=decision, item=item, at=at, by=by)
     return (
         f"Decided: {word}. The case is collected for the next version of the guidelines.{earlier}"
     )

@@ -126,36 +126,36 @@ def meeting_instance(round_: Round, topic: str, doc_id: str) -> PoolInstance:
 
 
 @pages.form("", "meeting")
-def meeting(request: HttpRequest, seen: SeenRound) -> HttpResponse:
+def meeting(request: HttpRequest, visible: SeenRound) -> HttpResponse:
     """Show a disagreement of a revealed round (`at`), and record the decision of the expert."""
-    round_ = seen.round
-    if request.method == "POST" and not seen.organizes:
+    round_ = visible.round
+    if request.method == "POST" and not visible.organizes:
         raise Http404
     items = meeting_items(round_)
     place = max(1, min(number_of(request.GET.get("at", "")) or 1, len(items)))
     context: dict[str, Any] = {"task": round_.task, "lab": round_.task.lab, "round": round_}
-    context |= {"organizes": seen.organizes, "items": items, "place": place}
+    context |= {"organizes": visible.organizes, "items": items, "place": place}
     form = None
     if items:
         instance = meeting_instance(round_, items[place - 1].topic, items[place - 1].doc_id)
         form = DecisionForm(request.POST or None, scale=round_.pool.label_scale)
         if form.is_valid() and _decided(request, round_, instance, form):
             return redirect(request.get_full_path())
-        context |= _item_context(request, seen, items[place - 1], instance)
+        context |= _item_context(request, visible, items[place - 1], instance)
     context["form"], status = form, 422 if form and form.errors else 200
     return render(request, "assessment/rounds/meeting.html", context, status=status)
 
 
 def _item_context(
-    request: HttpRequest, seen: SeenRound, item: Disagreement, instance: PoolInstance
+    request: HttpRequest, visible: SeenRound, item: Disagreement, instance: PoolInstance
 ) -> dict[str, Any]:
-    round_, user = seen.round, signed_in(request)
+    round_, user = visible.round, signed_in(request)
     cases = round_.task.guideline_entries.filter(
         kind=GuidelineEntry.Kind.CASE, topic=item.topic, item=item.doc_id
     )
     lab = round_.task.lab
     # Organizers share their screen, which must not tell their own vote.
-    names = pseudonyms(round_) if seen.organizes else own_names(round_, user)
+    names = pseudonyms(round_) if visible.organizes else own_names(round_, user)
     votes = meeting_votes(round_, item.topic, item.doc_id, names)
     return {
         "item": item,
@@ -172,15 +172,15 @@ def _decided(
     request: HttpRequest, round_: Round, instance: PoolInstance, form: DecisionForm
 ) -> bool:
     """Collect the decision for the next guidelines; return False if it was refused."""
-    given = form.cleaned_data
+    fields = form.cleaned_data
     origin = GuidelineEntry.Origin.TRAINING
     decision = Decision(
-        given["decision"], given["label"], given["reason"], origin=origin, place=str(round_)
+        fields["decision"], fields["label"], fields["reason"], origin=origin, place=str(round_)
     )
     with refused(form):
         record_case(
             task=round_.task,
-            question=given["question"],
+            question=fields["question"],
             decision=decision,
             item=item_of_instance(instance),
             at=timezone.now(),

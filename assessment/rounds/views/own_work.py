@@ -44,7 +44,7 @@ def own_agreements(lab: Lab, user: User) -> list[OwnAgreement]:
     """
     is_closed = Q(revealed_at__isnull=False) | Q(pool__closed_at__isnull=False)
     rounds = Round.objects.filter(is_closed, task__lab=lab).opened()
-    key, own = str(user.pk), []
+    key, agreements = str(user.pk), []
     for round_ in rounds.select_related("pool", "gold", "task__lab").order_by("-pk"):
         agreement = round_agreement(round_, resamples=0)
         if agreement and key in agreement.judged:
@@ -52,8 +52,8 @@ def own_agreements(lab: Lab, user: User) -> list[OwnAgreement]:
                 (coefficients.assessors[key].value, coefficients.total.value)
                 for coefficients in (agreement.graded, agreement.binary)
             )
-            own.append(OwnAgreement(round_, agreement.judged[key], graded, binary))
-    return own
+            agreements.append(OwnAgreement(round_, agreement.judged[key], graded, binary))
+    return agreements
 
 
 @pages.read("", "judging-work")

@@ -80,13 +80,13 @@ def sample_change(request: HttpRequest, round_: Round) -> HttpResponse:
     access=round_or_404,
     sign_in=True,
 )
-def sample_rate(request: HttpRequest, seen: SeenRound, person: int) -> HttpResponse:
+def sample_rate(request: HttpRequest, visible: SeenRound, person: int) -> HttpResponse:
     """Score an applicant, and decide about them as an organizer."""
-    user, task = signed_in(request), seen.round.task
-    if not seen.rates:
+    user, task = signed_in(request), visible.round.task
+    if not visible.rates:
         raise Http404
     applicants = Applicant.objects.select_related("user", "round__task__lab")
-    applicant = get_object_or_404(applicants, round=seen.round, user=person)
+    applicant = get_object_or_404(applicants, round=visible.round, user=person)
 
     def known() -> dict[str, Any]:
         return {"score": applicant.score, "note": applicant.note, "decision": applicant.decision}
@@ -95,16 +95,16 @@ def sample_rate(request: HttpRequest, seen: SeenRound, person: int) -> HttpRespo
         rating = Rating(**known() | form.cleaned_data)
         rate_applicant(applicant=applicant, rating=rating, by=user, at=timezone.now())
         messages.success(request, f"Saved for {applicant.user.name}.")
-        return redirect(seen.round.address)
+        return redirect(visible.round.address)
 
     form, answer = edited(
         request,
         applicant,
-        lambda data: RatingForm(data, decides=seen.organizes, initial=known()),
+        lambda data: RatingForm(data, decides=visible.organizes, initial=known()),
         save,
         events=task.lab.audit_events.filter(verb="round.rate-applicant", target=applicant),
     )
-    place = {"task": task, "lab": task.lab, "round": seen.round, "organizes": seen.organizes}
+    place = {"task": task, "lab": task.lab, "round": visible.round, "organizes": visible.organizes}
     context = place | {"applicant": applicant, "form": form}
     return answer or render(request, "assessment/rounds/sample_rate.html", context)
 

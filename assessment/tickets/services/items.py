@@ -194,9 +194,9 @@ def _lost_question(post: Post | None, lab: Lab) -> Iterator[FoundDefect]:
 def corrections_in(item: TicketItem, lab: Lab) -> QuerySet[Correction]:
     """Return the lab's corrections that the item shows."""
     kinds = Correction.Kind
-    own = Q(kind__in=[kinds.TEXT, kinds.THREAD], key=item.key)
+    of_item = Q(kind__in=[kinds.TEXT, kinds.THREAD], key=item.key)
     formulas = Q(kind=kinds.FORMULA, key__in=[latex for latex, _ in item.formulas])
-    return Correction.objects.filter(own | formulas, lab=lab).select_related("made_by")
+    return Correction.objects.filter(of_item | formulas, lab=lab).select_related("made_by")
 
 
 def started_draft(item: TicketItem, kind: RepairKind, number: int | None, lab: Lab) -> RepairDraft:

@@ -132,8 +132,8 @@ def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
     """Show and edit what happens with each label that is not a judgment."""
 
     def save(form: PolicyForm) -> HttpResponse:
-        given = {name: form.cleaned_data[name] for name in ("expert", "expert_closes")}
-        edit_policy(task=task, actions=form.actions, **given, by=signed_in(request))
+        fields = {name: form.cleaned_data[name] for name in ("expert", "expert_closes")}
+        edit_policy(task=task, actions=form.actions, **fields, by=signed_in(request))
         messages.success(request, "Policy saved. It applies to new tickets.")
         return redirect("assessment:ticket-list", lab=task.lab.slug)
 
@@ -182,9 +182,9 @@ class AnswerForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Take the earlier answer if no text was written."""
-        given = {**self.cleaned_data}
-        earlier = self._answers.get(given.pop("reused", None), "")
-        return {**given, "answer": given.get("answer") or earlier}
+        fields = {**self.cleaned_data}
+        earlier = self._answers.get(fields.pop("reused", None), "")
+        return {**fields, "answer": fields.get("answer") or earlier}
 
 
 class TicketAnswerForm(VersionedForm, AnswerForm):
@@ -215,7 +215,7 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "send_form": SendForm(lab=lab, tickets=tickets),
         "state": state,
         "counts": tickets.order_by().aggregate(
-            **{name: Count("pk", filter=given) for name, given in TICKET_STATES.items()}
+            **{name: Count("pk", filter=condition) for name, condition in TICKET_STATES.items()}
         ),
         "policies": policy_sentences(lab.tasks.all()),
     }
@@ -249,11 +249,11 @@ def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
         if not label.is_judgment
     }
     assessor = "judgment__assessor__username"
-    chosen = request.POST.getlist("tickets")
+    selected = request.POST.getlist("tickets")
     box = choice_column(
         *("tickets", "tickets", "pk"),
         spoken=lambda ticket: f"Select {ticket}",
-        is_chosen=lambda ticket: str(ticket.pk) in chosen,
+        is_chosen=lambda ticket: str(ticket.pk) in selected,
     )
     by = reader("judgment.assessor.name")
     columns = [
@@ -303,16 +303,16 @@ def ticket_send(request: HttpRequest, lab: Lab) -> HttpResponse:
 def _change_all(
     request: HttpRequest,
     change: Callable[..., None],
-    given: dict[str, Any],
+    fields: dict[str, Any],
     what: str,
     to: str = "",
 ) -> None:
     """Change the `tickets` that a form chose, and report how many were changed, and which not."""
-    tickets, at, by = given.pop("tickets"), timezone.now(), signed_in(request)
+    tickets, at, by = fields.pop("tickets"), timezone.now(), signed_in(request)
     refused = {}
     for ticket in tickets:
         try:
-            change(ticket=ticket, **given, at=at, by=by)
+            change(ticket=ticket, **fields, at=at, by=by)
         except UserError as error:
             refused[ticket] = error.message
     if count := len(tickets) - len(refused):
@@ -359,13 +359,13 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
         return AdviceForm(data, ticket=ticket, closes=closes, initial=initial)
 
     def save(form: AdviceForm) -> HttpResponse:
-        given = form.cleaned_data | {"at": timezone.now(), "by": signed_in(request)}
-        if given.pop("closes", False):
-            close_ticket_as_expert(ticket=ticket, **given)
+        fields = form.cleaned_data | {"at": timezone.now(), "by": signed_in(request)}
+        if fields.pop("closes", False):
+            close_ticket_as_expert(ticket=ticket, **fields)
             text = "Ticket answered. The assessor sees your answer on their topics page."
         else:
-            given.pop("returns_item", None)
-            advise_ticket(ticket=ticket, **given)
+            fields.pop("returns_item", None)
+            advise_ticket(ticket=ticket, **fields)
             text = "Reply sent. You can change it until the organizers answer the ticket."
         messages.success(request, text)
         return redirect("assessment:ticket-sent-list", lab=ticket.lab.slug)
@@ -449,9 +449,9 @@ def corrections_table(corrections: Iterable[Correction]) -> Table:
     )
 
 
-def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:
+def _answer(ticket: Ticket, fields: dict[str, Any], *, corrects: bool, by: User) -> str:
     if corrects:
-        correct_answer(ticket=ticket, answer=given["answer"], at=timezone.now(), by=by)
+        correct_answer(ticket=ticket, answer=fields["answer"], at=timezone.now(), by=by)
         return "Answer updated. The assessor sees it on their topics page."
-    answer_ticket(ticket=ticket, **given, at=timezone.now(), by=by)
+    answer_ticket(ticket=ticket, **fields, at=timezone.now(), by=by)
     return "Ticket answered. The assessor sees the answer on their topics page."
