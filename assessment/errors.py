@@ -1,12 +1,7 @@
-"""Errors of requests about judging, with their sentences from refusals.toml."""
+"""Errors of requests about judging."""
 
-from arqlab.core.errors import UserError, errors_of
-
-assessment_error = errors_of(__file__)
+from arqlab.core.errors import UserError
 
 
 class JudgingError(UserError):
     """An error that refuses a request to the judging API, so that nothing is stored."""
-
-
-judging_error = errors_of(__file__, JudgingError)

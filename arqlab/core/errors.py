@@ -1,9 +1,8 @@
 """Errors with a message for the user."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from arqkit.data_files import data_beside
 from arqkit.loads import LoadChanges
 
 
@@ -34,23 +33,6 @@ class UserError(Exception):
         self.message = message
         self.code = code
         self.problems = tuple(problems)
-
-
-def errors_of(module: str, kind: type[UserError] = UserError) -> Callable[..., UserError]:
-    """Return the function that makes errors from the refusals.toml beside a module.
-
-    It takes the facts that fill the sentences, and their key: the code of the error, with a dot and
-    a word where several refusals have one code.
-    """
-    texts = data_beside(module, "refusals.toml")
-
-    def error(key: str, /, **facts: object) -> UserError:
-        return kind(texts[key].format(**facts), code=key.partition(".")[0])
-
-    return error
-
-
-user_error = errors_of(__file__)
 
 
 def require_text(text: str, what: str, *, most: int, todo: str) -> None:

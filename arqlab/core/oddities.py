@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from arqkit.topics import visible
-from arqlab.core.errors import user_error
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.web.places import address_of
 
@@ -71,9 +71,17 @@ class Ceremony:
     def require_acknowledged(self, sent: Mapping[str, Any]) -> None:
         """Raise `UserError` unless the organizer saw this list and acknowledged what is red."""
         if sent.get("seen") != self.digest:
-            raise user_error("changed")
+            raise UserError(
+                "This list has changed since you opened the page, or you have not seen it yet. "
+                "Check it, then try again.",
+                code="changed",
+            )
         if self.reds and not sent.get("acknowledged"):
-            raise user_error("unacknowledged")
+            raise UserError(
+                "Some checks are red. Fix them, leave out what they are about, or confirm that you "
+                "want to continue anyway.",
+                code="unacknowledged",
+            )
 
     def _row(self, check: Oddity) -> CeremonyRow:
         fields = check.leave_out.keys()

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from arqlab.core.errors import ConfirmationError, UserError, user_error
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Role, Task, Team, Topic, User, Visitor
 
 S = TypeVar("S")
@@ -117,7 +117,12 @@ def refusal_of_membership(user: User) -> UserError | None:
     """
     if has_verified_address(user) or owns_address(user, user.email):
         return None
-    return user_error("unconfirmed-address", user=user)
+    return UserError(
+        f"{user.name} has not confirmed an email address. Roles and teams need one: open the link "
+        "in the email that was sent to it, or ask the administrator to confirm it with `manage.py "
+        f"confirm_address {user.username}`.",
+        code="unconfirmed-address",
+    )
 
 
 def needs_second_factor(user: Visitor) -> bool:
@@ -153,7 +158,11 @@ def refusal_of_new_team(user: User, lab: Lab) -> UserError | None:
             code="unconfirmed-address",
         )
     if team := lab.teams.filter(created_by=user).first():
-        return user_error("one-team", team=team, lab=lab)
+        return UserError(
+            f"You already created {team} in {lab}. A person creates one team per lab. To take part "
+            "with another team, ask it for its invitation link, or ask the organizers.",
+            code="one-team",
+        )
     return None
 
 
@@ -168,7 +177,11 @@ def refusal_of_both_sides(user: User, lab: Lab, *, role: str) -> UserError | Non
     if rights.has_team:
         if not any(membership.avoids_teams for membership in held):
             return None
-        return user_error("is-assessor", user=user, lab=lab)
+        return UserError(
+            f"{user.name} is an assessor of {lab}. Assessors do not join or create teams, unless "
+            "an organizer allows it on the People page.",
+            code="is-assessor",
+        )
     member = held.filter(team__isnull=False).first()
     if not rights.avoids_teams or member is None:
         return None

@@ -18,7 +18,7 @@ from django.utils.html import strip_tags
 from arqkit.formats.archives.unpacking import SPARE
 from arqkit.formats.topics.files import write_topics
 from arqkit.topics import QUERY_TEXTS
-from arqlab.core.errors import user_error
+from arqlab.core.errors import UserError
 from arqlab.core.models import (
     AuditEvent,
     Correction,
@@ -134,7 +134,7 @@ def task_named(path: str) -> Task:
     if task is None:
         known = ", ".join(str(task) for task in Task.objects.select_related("lab"))
         todo = f"Use LAB/TASK, one of {known}." if known else "Load a lab first."
-        raise user_error("unknown-task", path=path, todo=todo)
+        raise UserError(f"Unknown task {path!r}. {todo}", code="unknown-task")
     return task
 
 
@@ -143,7 +143,7 @@ def lab_named(slug: str) -> Lab:
     if lab := Lab.objects.filter(slug=slug).first():
         return lab
     known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none"
-    raise user_error("unknown-lab", slug=slug, known=known)
+    raise UserError(f"There is no lab {slug!r}. Labs: {known}.", code="unknown-lab")
 
 
 def person_named(name: str) -> User:
@@ -153,7 +153,10 @@ def person_named(name: str) -> User:
     field = "email__iexact" if "@" in name else "username"
     person = User.objects.filter(**{field: name}).first()
     if person is None:
-        raise user_error("unknown-person", name=name)
+        raise UserError(
+            f"No account found for {name}. Check the spelling, or ask them to sign up first.",
+            code="unknown-person",
+        )
     return person
 
 

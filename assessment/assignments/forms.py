@@ -8,6 +8,7 @@ from django import forms
 from django.db.models import Q
 
 from arqkit.judgments.assignment_plan import AssignmentPlan
+from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
 from arqlab.web.pages import json_of
@@ -15,7 +16,6 @@ from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.left_out import judged_topics_of
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, expects_items
 from assessment.assignments.services.assigning import Pairs
-from assessment.errors import assessment_error
 from assessment.models import Assignment, RosterEntry
 from assessment.qrels.selectors.drafts import adds_labels
 
@@ -23,6 +23,7 @@ ACTIONS = ("assign", "reassign", "take", "review", "unreview", "set-aside", "res
 MAX_BYTES, MAX_HOURS = 2**20, 10_000
 
 PARTS = ("first", "second")
+INCOMPLETE = "The form is incomplete, so nothing was changed. Reload the page and try again."
 
 
 class ChosenTopicsForm(forms.Form):
@@ -234,7 +235,7 @@ def read_choices(data: Mapping[str, str], part: str, planning: TaskPlanning) -> 
         if part == "second" or row.topic.query_id not in given
     }
     if not {*chosen.values()} <= {"", *planning.names}:
-        raise assessment_error("incomplete")
+        raise UserError(INCOMPLETE, code="incomplete")
     return {topic: key for topic, key in chosen.items() if key}
 
 
@@ -257,7 +258,7 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
         return {}, {}
     proposed = json_of(data["proposed"])
     if not isinstance(proposed, dict):
-        raise assessment_error("incomplete")
+        raise UserError(INCOMPLETE, code="incomplete")
 
     def edits(part: str) -> dict[str, str]:
         chosen = read_choices(data, part, planning)
@@ -278,4 +279,4 @@ def read_pairs(text: str, *, task: Task) -> Pairs:
     try:
         return [(topics[query_id], people[person]) for query_id, person in json_of(text)]
     except (ValueError, TypeError, KeyError) as error:
-        raise assessment_error("incomplete") from error
+        raise UserError(INCOMPLETE, code="incomplete") from error

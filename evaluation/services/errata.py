@@ -5,13 +5,13 @@ from datetime import datetime
 from django.core.files.base import ContentFile
 from django.db import transaction
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.oddities import task_url
 from arqlab.core.selectors import organizers_of, topics_xml
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
-from evaluation.errors import release_error
 from evaluation.models import Erratum, Leaderboard, ReleasedRun
 from evaluation.selectors.errata import errata_of, party_of
 from evaluation.selectors.records import drafted_runs, task_record
@@ -65,7 +65,10 @@ def add_erratum(
 ) -> Erratum:
     """Store an erratum of the organizers about a version. Raise `UserError` without a reason."""
     if not (text.strip() and reason.strip()):
-        raise release_error("erratum", leaderboard=leaderboard)
+        raise UserError(
+            f"Enter what the erratum of version {leaderboard.version} says, and its reason.",
+            code="erratum",
+        )
     erratum = Erratum.objects.create(
         leaderboard=leaderboard,
         text=text.strip(),

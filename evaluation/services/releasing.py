@@ -6,13 +6,13 @@ from datetime import datetime
 from django.db import transaction
 
 from arqkit.measures.names import parse_measure
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.oddities import counted, task_url
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.models import QrelSet
-from evaluation.errors import release_error
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.pending_scores import measures_of
@@ -68,7 +68,11 @@ def _release(
     scores = {str(run): values for run, values in live_scores(qrel_set).items() if values}
     measures = [measure.name for measure in measures_of(qrel_set)]
     if not scores:
-        raise release_error("nothing-to-release", task=task, qrel_set=qrel_set)
+        raise UserError(
+            f"No valid run of {task} has been scored against the qrels {qrel_set.name}. Release "
+            "the leaderboard after the first run is scored.",
+            code="nothing-to-release",
+        )
     out = set_out_of_competition(task, apart)
     facts = {"measures": measures, "scores": scores, "out_of_competition": out}
     _refuse_unchanged(task, qrel_set, facts)
@@ -104,7 +108,11 @@ def _refuse_unchanged(task: Task, qrel_set: QrelSet, facts: Mapping[str, object]
     released = released_leaderboard(task)
     before = {name: getattr(released, name, None) for name in facts}
     if released and released.qrel_set_id == qrel_set.pk and facts == before:
-        raise release_error("already-released", released=released)
+        raise UserError(
+            f"Version {released.version} of this leaderboard is already released, and nothing has "
+            "changed since.",
+            code="already-released",
+        )
 
 
 @transaction.atomic
@@ -115,7 +123,9 @@ def hide_leaderboard(*, task: Task, by: User | None, at: datetime) -> None:
     """
     hidden = Leaderboard.objects.filter(task=task, hidden_at=None).update(hidden_at=at)
     if not hidden:
-        raise release_error("not-released", task=task)
+        raise UserError(
+            f"The leaderboard of {task} is not released. Reload the page.", code="not-released"
+        )
     record_event("leaderboard.hide", task, by)
 
 
@@ -127,5 +137,9 @@ def hide_version(*, task: Task, version: int, by: User | None, at: datetime) -> 
     released = released_leaderboard(task)
     earlier = Leaderboard.objects.filter(task=task, version=version, hidden_at=None)
     if released is None or released.version == version or not earlier.update(hidden_at=at):
-        raise release_error("not-superseded", task=task, version=version)
+        raise UserError(
+            f"{task} has no earlier version {version} of its leaderboard that is shown. Reload the "
+            "page.",
+            code="not-superseded",
+        )
     record_event("leaderboard.hide-version", task, by, version=version)

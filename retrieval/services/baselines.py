@@ -20,7 +20,6 @@ from arqlab.core.models import Job, Task, User
 from arqlab.core.services.jobs import RunningJob
 from arqlab.core.services.teams import lab_team
 from arqlab.web.jobs import JobLane
-from retrieval.errors import baseline_error
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources
 from retrieval.services.indexes import Progress
@@ -69,9 +68,13 @@ def order_of_combination(task: Task, runs: Sequence[Run], method: str) -> Order:
     Raise `UserError` if they cannot be combined.
     """
     if len(set(runs)) < 2:
-        raise baseline_error("same-run")
+        raise UserError("Choose two different runs.", code="same-run")
     if len({run_items(run, task) for run in runs}) > 1:
-        raise baseline_error("items-differ")
+        raise UserError(
+            "These runs list different types of items, such as formula ids and visual ids. Choose "
+            "runs with items of one type.",
+            code="items-differ",
+        )
     settings = {"method": method, "runs": [run.identifier for run in runs]}
     tag = "-".join([method, *(run.tag for run in runs)])[:TAG_LENGTH]
     return Order(task, COMBINATION, settings, tag)
@@ -140,14 +143,19 @@ def make_baseline(*, order: Order, by: User | None, at: datetime, progress: Prog
     refuses the run, or it has errors.
     """
     if made_run(order.task, order.tag):
-        raise baseline_error("made", order=order)
+        raise UserError(
+            f"{order.task.name} has the baseline {order.tag}. Withdraw it to make it again.",
+            code="made",
+        )
     run = _unchecked_run(order)
     if run is None:
         run = _submit(order, rank_for(order, progress), by=by, at=at)
     validate_uploaded_run(run_id=run.pk, at=timezone.now())
     run.refresh_from_db()
     if run.status == Run.Status.INVALID:
-        raise baseline_error("invalid", run=run)
+        raise UserError(
+            f"The run {run.tag} (number {run.pk}) has errors. Its page lists them.", code="invalid"
+        )
     return run
 
 

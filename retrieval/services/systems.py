@@ -26,7 +26,6 @@ from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.web.jobs import JobLane
-from retrieval.errors import baseline_error
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
 from retrieval.services.indexes import Progress
@@ -87,8 +86,10 @@ def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) 
             if is_asked:  # an answer that was kept took its time in an earlier attempt
                 seconds[topic.query_id] = round(monotonic() - start, DIGITS)
     if unanswered:
-        raise baseline_error(
-            "generation.no-answer", settings=own, kept=KEPT, topics=", ".join(unanswered)
+        raise UserError(
+            f"The language model has no answer of 1 to {own.max_characters:,} characters to "
+            f"{', '.join(unanswered)} in {own.tries} tries. {KEPT}",
+            code="generation",
         )
     return Ranked(pl.DataFrame(answers, schema=ANSWERS, orient="row"), seconds)
 
@@ -338,5 +339,8 @@ def systems_for(task: Task) -> list[System]:
 def system_named(key: str) -> System:
     """Return a system by its key, or raise `UserError` with the keys there are."""
     if key not in SYSTEMS:
-        raise baseline_error("unknown-system", key=key, known=", ".join(SYSTEMS))
+        raise UserError(
+            f"There is no system {key!r}. Choose one of {', '.join(SYSTEMS)}.",
+            code="unknown-system",
+        )
     return SYSTEMS[key]

@@ -10,10 +10,10 @@ from django.db import transaction
 
 from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.standings import OUT_OF_COMPETITION, SET_BY_ORGANIZERS
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event, save_changes
 from arqlab.core.services.teams import lab_team
-from submissions.errors import submission_error
 from submissions.models import Run
 from submissions.permissions import linkable_runs
 from submissions.selectors import quota_left, repaired_file
@@ -50,11 +50,17 @@ def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) ->
     require_role(Sender(run.task, run.team, by, at))
     others = {other.pk: other for other in linkable_runs(by, run)}
     if unknown := links.keys() - others.keys() - {run.pk}:
-        raise submission_error("system.unknown", count=len(unknown))
+        raise UserError(
+            f"{len(unknown)} of the chosen runs cannot be linked. Choose valid runs of your teams "
+            "in other tasks of the same kind.",
+            code="system",
+        )
     chosen = [others[key] for key in links if key != run.pk]
     tasks = Counter(f"{other.task.lab.name}, {other.task.name}" for other in chosen)
     if twice := [name for name, count in tasks.items() if count > 1]:
-        raise submission_error("system.twice", tasks="; ".join(twice))
+        raise UserError(
+            f"A system has one run per task. Choose one run of {'; '.join(twice)}.", code="system"
+        )
     if run.system is not None:
         Run.objects.filter(pk__in=[run.pk, *others], system=run.system).update(
             system=None, is_trained=False
@@ -115,16 +121,26 @@ def move_run(*, run: Run, team: Team, by: User | None, at: datetime, reason: str
 
 def _require_movable(sender: Sender, run: Run) -> None:
     if not sender.has_organizer_rights:
-        raise submission_error("role.organizers-move")
+        raise UserError(
+            "Only organizers can move runs to other teams. Ask an organizer.", code="role"
+        )
     if sender.team.lab_id != run.task.lab_id or sender.team.pk == run.team_id:
-        raise submission_error("team", run=run, sender=sender)
+        raise UserError(
+            f"Run {run.tag} cannot be moved to team {sender.team.name}. Choose another team of "
+            f"{run.task.lab.name}.",
+            code="team",
+        )
 
 
 def _require_place(sender: Sender, run: Run) -> None:
     left = quota_left(team=sender.team, task=sender.task, post_hoc=run.is_post_hoc)
     if not run.is_baseline and not left:
         quota = sender.task.protocol.quota
-        raise submission_error("quota.move", sender=sender, quota=quota)
+        raise UserError(
+            f"Team {sender.team.name} has used all of its {quota} runs for {sender.task.name}. "
+            "Withdraw one of its runs, or raise the quota of the task.",
+            code="quota",
+        )
 
 
 def _primary_run(task: Task, team: Team) -> Run | None:
@@ -144,7 +160,10 @@ def mark_primary(*, run: Run, by: User | None, at: datetime) -> None:
     if not (run.is_baseline or run.is_post_hoc):
         demote_primary_run(run, by=by)
     if not Run.objects.valid().filter(pk=run.pk).update(is_primary=True):
-        raise submission_error("state.not-primary", run=run)
+        raise UserError(
+            f"Run {run.tag} cannot be primary. Choose a valid run that was submitted in time.",
+            code="state",
+        )
     _record("run.primary", run, by)
 
 
@@ -200,10 +219,16 @@ def withdraw_run(*, run: Run, reason: str, by: User | None, at: datetime) -> Non
     """
     require_role(_sender(run, by, at))
     if not reason.strip():
-        raise submission_error("reason.withdrawal")
+        raise UserError(
+            "Enter a reason for the withdrawal. It is stored with the run.", code="reason"
+        )
     submitted = Run.objects.submitted().filter(pk=run.pk, withdrawn_at=None)
     if not submitted.update(withdrawn_at=at, withdrawn_by=by, withdrawal_reason=reason.strip()):
-        raise submission_error("state.not-submitted", run=run)
+        raise UserError(
+            f"Run {run.tag} cannot be withdrawn because it was never submitted or is already "
+            "withdrawn.",
+            code="state",
+        )
     join_answer_ids(run.task)
     _record("run.withdraw", run, by, reason=reason.strip())
 
@@ -224,7 +249,11 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
     checked = Run.objects.filter(pk=run.pk, check_only=True).exclude(status=Run.Status.INVALID)
     marks = {"is_post_hoc": is_post_hoc, "is_primary": run.is_primary}
     if not checked.update(check_only=False, submitted_at=at, submitted_by=by, **marks):
-        raise submission_error("state.has-errors", run=run)
+        raise UserError(
+            f"Run {run.tag} cannot be submitted because it has errors or is already submitted. "
+            "Upload a corrected file.",
+            code="state",
+        )
     warn_of_identical_runs(run)
     join_answer_ids(run.task)
     _record("run.submit", run, by, file=run.file_name)
@@ -240,7 +269,7 @@ def take_repaired(*, run: Run, by: User, at: datetime, check_only: bool = False)
     except UploadRefusedError:
         repaired = None
     if repaired is None:
-        raise submission_error("state.nothing-to-repair", run=run)
+        raise UserError(f"Nothing in the file of {run.tag} can be repaired.", code="state")
     return take_uploads(
         files=[repaired],
         sender=Sender(run.task, run.team, by, at),
@@ -257,16 +286,22 @@ def metadata_of(run: Run) -> RunMetadata:
 def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> None:
     require_tags([metadata.tag])
     if run.withdrawn_at:
-        raise submission_error("state.withdrawn", run=run)
+        raise UserError(
+            f"Run {run.tag} was withdrawn. You can no longer edit its details.", code="state"
+        )
     _require_standing(sender, run, metadata)
     if metadata.items != run.items and run.status != Run.Status.INVALID:
-        raise submission_error("state.items-used")
+        raise UserError(
+            "You can change the item type only while the run has errors, because its index and "
+            "scores depend on the type. Withdraw the run and submit the file again.",
+            code="state",
+        )
     if run.check_only:
         require_role(sender)
         return
     require_change(sender, run)
     if metadata.is_primary and run.is_post_hoc:
-        raise submission_error("state.post-hoc", run=run)
+        raise UserError(f"Run {run.tag} is a post-hoc run, which cannot be primary.", code="state")
     if metadata.tag != run.tag:
         require_free_tags(sender, tags=[metadata.tag])
     if run.is_baseline and not metadata.is_baseline:
@@ -278,7 +313,10 @@ def _require_standing(sender: Sender, run: Run, metadata: RunMetadata) -> None:
     if any(getattr(metadata, name) != getattr(run, name) for name in names):
         require_organizer(sender)
     if run.team.is_lab and not metadata.is_baseline:
-        raise submission_error("state.of-the-lab", run=run)
+        raise UserError(
+            f"Run {run.tag} belongs to the lab. Move it to a team if it is not a baseline.",
+            code="state",
+        )
 
 
 def _wait_again(sender: Sender, run: Run, metadata: RunMetadata) -> bool:

@@ -5,8 +5,8 @@ from typing import TypedDict
 
 from django.db.models import QuerySet
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from submissions.errors import submission_error
 from submissions.models import Run
 
 
@@ -30,7 +30,9 @@ def left_out_runs(runs: QuerySet[Run], reasons: Mapping[int, str]) -> list[LeftO
         for run in chosen.order_by("team__name", "tag", "pk")
     ]
     if len(left_out) != len(reasons):
-        raise submission_error("unknown-run.not-valid")
+        raise UserError(
+            "A run that you left out is no longer valid. Reload the page.", code="unknown-run"
+        )
     return left_out
 
 
@@ -63,10 +65,10 @@ def reasons_by_run(runs: QuerySet[Run], pairs: Iterable[Sequence[str]]) -> dict[
     known = {f"{run.team} {run.tag}": run.pk for run in runs.select_related("team")}
     reasons = {name: reason.strip() for name, reason in pairs}
     if unknown := [name for name in reasons if name not in known]:
-        raise submission_error(
-            "unknown-run.no-such",
-            names=", ".join(unknown),
-            known=", ".join(sorted(known)) or "none yet",
+        names = ", ".join(sorted(known)) or "none yet"
+        raise UserError(
+            f"Unknown run: {', '.join(unknown)}. Use the team and the run tag, one of {names}.",
+            code="unknown-run",
         )
     require_reasons(reasons)
     return {known[name]: reason for name, reason in reasons.items()}
@@ -75,4 +77,4 @@ def reasons_by_run(runs: QuerySet[Run], pairs: Iterable[Sequence[str]]) -> dict[
 def require_reasons(reasons: Mapping[str, str]) -> None:
     """Raise `UserError` if a name has an empty reason."""
     if empty := [name for name, reason in reasons.items() if not reason.strip()]:
-        raise submission_error("no-reason", names=", ".join(empty))
+        raise UserError(f"Enter a reason to leave out {', '.join(empty)}.", code="no-reason")

@@ -7,13 +7,12 @@ from datetime import datetime
 from uuid import UUID
 
 from arqkit.standings import FLAGS
-from arqlab.core.errors import ConfirmationError
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Task, Team, User
 from arqlab.core.oddities import counted, utc_text
 from arqlab.core.permissions import is_team_member, may_organize
 from arqlab.core.selectors import team_key
 from arqlab.core.services.audit import record_event
-from submissions.errors import submission_error
 from submissions.models import Run, RunProblem
 from submissions.selectors import quota_left
 from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names
@@ -33,7 +32,11 @@ OTHER_TEAM = "An identical run was already submitted to this task. The organizer
 def require_reason(run: Run, reason: str, *, changed: Iterable[str] = LISTED) -> None:
     """Raise `UserError` without a reason if a released leaderboard lists what is changed."""
     if not reason.strip() and not set(LISTED).isdisjoint(changed) and run.is_released:
-        raise submission_error("reason.released", run=run)
+        raise UserError(
+            f"{run.tag} is on a released leaderboard, which keeps what it lists. Enter a reason "
+            "for the change, which everyone reads beside the run.",
+            code="reason",
+        )
 
 
 def demote_primary_run(run: Run, *, by: User | None) -> None:
@@ -140,17 +143,29 @@ class Sender:
 def require_role(sender: Sender) -> None:
     """Raise `UserError` if the user is neither a member of the team nor an organizer."""
     if sender.team.lab_id != sender.task.lab_id:
-        raise submission_error("role.other-lab", sender=sender)
+        raise UserError(
+            f"Team {sender.team.name} belongs to another lab. Choose a team of "
+            f"{sender.task.lab.name}.",
+            code="role",
+        )
     if not sender.has_organizer_rights and not (
         sender.by and is_team_member(sender.by, sender.team)
     ):
-        raise submission_error("role.no-member", sender=sender)
+        raise UserError(
+            f"You are not a member of team {sender.team.name}. Ask one of its members for the "
+            "invitation link.",
+            code="role",
+        )
 
 
 def require_organizer(sender: Sender) -> None:
     """Raise `UserError` if the user may not do what only organizers do with a run."""
     if not sender.has_organizer_rights:
-        raise submission_error("role.organizers-mark")
+        raise UserError(
+            "Only organizers can mark runs as baselines or as out of competition, and retry a "
+            "check. Ask an organizer.",
+            code="role",
+        )
 
 
 def require_named_team(team: Team, *, names: Iterable[str], confirmed: bool | str) -> None:
@@ -182,9 +197,16 @@ def require_open(sender: Sender, *, post_hoc: bool) -> None:
     if sender.organizes or state == "open" or (post_hoc and sender.is_post_hoc):
         return
     if state == "upcoming" and task.opens_at:
-        raise submission_error("upcoming", task=task, opens=utc_text(task.opens_at))
+        raise UserError(
+            f"{task.name} opens on {utc_text(task.opens_at)}. Submit your run then. You can check "
+            "a file now.",
+            code="upcoming",
+        )
     closed_on = f" on {utc_text(task.closes_at)}" if task.closes_at else ""
-    raise submission_error("closed", task=task, closed_on=closed_on)
+    raise UserError(
+        f"{task.name} closed{closed_on}. Ask an organizer of {task.lab.name} to submit a late run.",
+        code="closed",
+    )
 
 
 def require_quota(sender: Sender, *, runs: int) -> None:
@@ -197,13 +219,10 @@ def require_quota(sender: Sender, *, runs: int) -> None:
     left = quota_left(team=sender.team, task=sender.task, post_hoc=is_post_hoc)
     if runs > left:
         kind = "post-hoc run" if is_post_hoc else "run"
-        raise submission_error(
-            "quota.submit",
-            sender=sender,
-            left=left,
-            quota=quota,
-            kind=kind,
-            runs=counted(runs, kind),
+        raise UserError(
+            f"You submitted {counted(runs, kind)}, but team {sender.team.name} has only {left} of "
+            f"its {quota} {kind}s left for {sender.task.name}. Withdraw a run or submit fewer.",
+            code="quota",
         )
 
 
@@ -211,7 +230,11 @@ def require_tags(tags: Iterable[str]) -> None:
     """Raise `UserError` for a tag that a leaderboard cannot show: empty, too long, unprintable."""
     for tag in tags:
         if not tag.strip() or len(tag) > TAG_LENGTH or not tag.isprintable():
-            raise submission_error("tag", most=TAG_LENGTH, tag=tag[:TAG_LENGTH])
+            raise UserError(
+                f"The run tag {tag[:TAG_LENGTH]!r} is not valid. Choose a tag of 1 to {TAG_LENGTH} "
+                "characters on one line.",
+                code="tag",
+            )
 
 
 def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
@@ -227,7 +250,11 @@ def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
     )
     twice = taken | {tag for tag in tags if tags.count(tag) > 1}
     if twice:
-        raise submission_error("tag-taken", sender=sender, tags=", ".join(sorted(twice)))
+        raise UserError(
+            f"Team {sender.team.name} would have two runs with the tag {', '.join(sorted(twice))} "
+            f"in {sender.task.name}. Give each run its own tag, or withdraw the earlier run.",
+            code="tag-taken",
+        )
 
 
 def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> None:
@@ -238,7 +265,10 @@ def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> No
     require_role(sender)
     if baseline:
         if not sender.has_organizer_rights:
-            raise submission_error("role.baselines")
+            raise UserError(
+                "Only organizers can add baselines. Submit the file as a run of your team.",
+                code="role",
+            )
     elif not sender.loads:
         require_open(sender, post_hoc=True)
         require_quota(sender, runs=len(tags))

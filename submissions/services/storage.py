@@ -11,8 +11,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, Sum
 from django.template.defaultfilters import filesizeformat
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
-from submissions.errors import submission_error
 from submissions.models import Run, Upload
 from submissions.services.rules import Sender
 
@@ -44,13 +44,10 @@ def require_room(sender: Sender, files: Sequence[File], *, check_only: bool) -> 
     sent = sum(file.size for file in files)
     for owner, used, most, todo in _budgets(sender, check_only=check_only):
         if used + sent > most:
-            raise submission_error(
-                "storage",
-                owner=owner,
-                todo=todo,
-                sent=filesizeformat(sent),
-                used=filesizeformat(used),
-                most=filesizeformat(most),
+            raise UserError(
+                f"There is no room for {filesizeformat(sent)}: {owner} has stored "
+                f"{filesizeformat(used)} of {filesizeformat(most)}. {todo}",
+                code="storage",
             )
 
 

@@ -13,11 +13,11 @@ from django.template.defaultfilters import filesizeformat
 
 from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes, zip_members
 from arqkit.standings import SET_BY_ORGANIZERS
+from arqlab.core.errors import UserError
 from arqlab.core.files import sha256_of
 from arqlab.core.models import Task
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.teams import lab_team
-from submissions.errors import submission_error
 from submissions.models import Run, Upload
 from submissions.selectors import file_limits
 from submissions.services.rules import (
@@ -71,7 +71,11 @@ def _runs_of_key(file: File, sender: Sender) -> list[Run]:
         return []
     runs = Run.objects.filter(upload=known, task=sender.task).select_related("team", "upload")
     if not runs or known.sha256 != sha256_of(file):
-        raise submission_error("key-used")
+        raise UserError(
+            "This Idempotency-Key was sent before with another file or to another task. Send a new "
+            "key with each upload.",
+            code="key-used",
+        )
     return list(runs.order_by("pk"))
 
 
@@ -124,7 +128,11 @@ def _metadata(
     """
     members = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
     if long := next((member for member in members if len(member) > NAME_LENGTH), None):
-        raise submission_error("name", most=NAME_LENGTH, path=long[:60])
+        raise UserError(
+            f"The zip contains a file with a path of more than {NAME_LENGTH} characters: "
+            f"{long[:60]}… Shorten the path.",
+            code="name",
+        )
     by_member = {
         member: (metadata or {}).get(name) or metadata_from_name(name)
         for member, name in members.items()
@@ -145,13 +153,10 @@ def require_size(file: File, task: Task) -> None:
     if first_bytes(cast(BinaryIO, file)).startswith(ZIP):
         limit, kind, todo = settings.RUN_MAX_BYTES, "zip", "Upload fewer runs at a time."
     if file.size > limit:
-        raise submission_error(
-            "size",
-            file=file,
-            kind=kind,
-            todo=todo,
-            size=filesizeformat(file.size),
-            limit=filesizeformat(limit),
+        raise UserError(
+            f"{file.name} is {filesizeformat(file.size)}; the limit for a {kind} is "
+            f"{filesizeformat(limit)}. {todo}",
+            code="size",
         )
 
 

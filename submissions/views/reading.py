@@ -27,7 +27,6 @@ from arqlab.web.lists import Filter
 from arqlab.web.pages import FILE, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
 from arqlab.web.tabs import Tab, submitters
-from submissions.errors import submission_error
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run, RunQuerySet
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
@@ -237,7 +236,7 @@ def _take(
     names = [name for file in files for name in run_names(file)]
     if is_lab := team is None or team.is_lab:
         if not all(name in by_name and by_name[name].is_baseline for name in names):
-            raise submission_error("no-team.none")
+            raise UserError("Choose the team of the runs.", code="no-team")
         team = lab_team(task.lab)
     if not is_lab:
         require_named_team(team, names=names, confirmed=request.POST.get("confirm", ""))

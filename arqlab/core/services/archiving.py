@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.urls import reverse
 
-from arqlab.core.errors import user_error
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.services.audit import record_event
 
@@ -30,7 +30,11 @@ def require_unarchived(record: Lab | Task) -> None:
         what, page = "lab", reverse("core:lab-edit", args=[record.slug])
     else:
         what, page = "task", reverse("core:task-edit", args=[record.lab.slug, record.slug])
-    raise user_error("archived", what=what, record=record, page=page)
+    raise UserError(
+        f"The {what} {record} is archived, so it cannot be changed. An organizer can restore it on "
+        f"its Settings page ({page}).",
+        code="archived",
+    )
 
 
 def require_unarchived_path(path: str) -> None:

@@ -13,7 +13,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, QueryDict
 from django.urls import resolve
 
-from arqlab.core.errors import UserError, user_error
+from arqlab.core.errors import UserError
 from arqlab.core.models import Job, User, Visitor
 from arqlab.core.services.jobs import RunningJob, start_job
 
@@ -65,11 +65,19 @@ def require_turn(asked: AskedPage, *, at: datetime) -> None:
     mine = jobs.filter(options__visitor=asked.visitor)
     visitors = jobs.filter(by=None, state__in=RUNNING)
     if mine.filter(state__in=RUNNING).count() >= MOST_AT_ONCE:
-        raise user_error("busy", most_at_once=MOST_AT_ONCE)
+        raise UserError(
+            f"ArqLab computes {MOST_AT_ONCE} other pages for you. Reload this page when they are "
+            "ready.",
+            code="busy",
+        )
     if asked.user.is_authenticated:
         return
     if mine.filter(created_at__gt=at - timedelta(hours=1)).count() >= MOST_AN_HOUR:
-        raise user_error("often", most_an_hour=MOST_AN_HOUR)
+        raise UserError(
+            f"ArqLab has computed {MOST_AN_HOUR} pages for your address within an hour. Sign in, "
+            "or come back later.",
+            code="often",
+        )
     if visitors.count() >= MOST_WAITING:
         raise UserError(
             "ArqLab computes pages for many other visitors. Sign in, or reload this page in a "

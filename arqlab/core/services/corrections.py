@@ -7,7 +7,7 @@ from django.db import transaction
 
 from arqkit.texts.html.sanitizer import clean_post
 from arqkit.texts.maths.typesetting import typeset
-from arqlab.core.errors import require_text, user_error
+from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import Correction, Lab, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
@@ -49,9 +49,15 @@ def require_shown(kind: str, value: str) -> None:
     todo = "Write what the lab should show."
     require_text(value, "The correction", most=LONGEST_CORRECTION, todo=todo)
     if kind == Correction.Kind.FORMULA and typeset(value, display=False).mathml is None:
-        raise user_error("not-typeset")
+        raise UserError(
+            "This LaTeX cannot be typeset either. Correct it and look at the preview again.",
+            code="not-typeset",
+        )
     if kind == Correction.Kind.TEXT and not clean_post(value, prefix="p").html.strip():
-        raise user_error("nothing-left")
+        raise UserError(
+            "None of this HTML can be shown. Use paragraphs, lists, links and formulas.",
+            code="nothing-left",
+        )
 
 
 def _record(verb: str, correction: Correction, by: User, **detail: str | None) -> None:

@@ -8,7 +8,7 @@ from django.db.models import Max
 
 from arqkit.protocols.presets import PROTOCOLS
 from arqkit.records import TaskKind
-from arqlab.core.errors import user_error
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.labs import require_future, require_order
@@ -88,4 +88,6 @@ def _insert(record: Lab | Task) -> None:
             record.save(force_insert=True)
     except IntegrityError as error:
         what = "lab" if isinstance(record, Lab) else "task"
-        raise user_error("taken", what=what, record=record) from error
+        raise UserError(
+            f"Another {what} has the address {record.slug}. Choose another address.", code="taken"
+        ) from error

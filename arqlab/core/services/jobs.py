@@ -20,7 +20,7 @@ from django.utils import timezone
 from arqkit.loads import LoadChoice, problem_groups
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import FileRefusedError, Problem
-from arqlab.core.errors import UnconfirmedLoadError, UserError, user_error
+from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.faults import due, reason_of, will_pass
 from arqlab.core.models import MOST_ATTEMPTS, STALE_JOB, Job, JobProblem, Lab, Task, User
 from arqlab.core.services.archiving import require_unarchived
@@ -147,7 +147,10 @@ def repeat_job(
         done=0,
         total=None,
     ):
-        raise user_error("not-over")
+        raise UserError(
+            "This job is not over, or it is done. Reload the page to see its state.",
+            code="not-over",
+        )
 
 
 def stop_job(*, job: Job, at: datetime, by: User) -> None:

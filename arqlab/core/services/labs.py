@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from arqkit.labels import LabelScale
 from arqkit.protocols.overrides import OverrideRefusedError, with_overrides
-from arqlab.core.errors import ConfirmationError, UserError, user_error
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.oddities import past_deadlines
 from arqlab.core.services.audit import record_event, save_changes
@@ -78,7 +78,7 @@ def close_task(*, task: Task, by: User | None, at: datetime) -> None:
     """Close a task before its deadline. Raise `UserError` if it is already closed."""
     is_open = Q(closed_at=None) & (Q(deadline=None) | Q(deadline__gte=at))
     if not Task.objects.filter(is_open, pk=task.pk).update(closed_at=at):
-        raise user_error("task-closed", task=task)
+        raise UserError(f"{task.name} is already closed.", code="task-closed")
     record_event("task.close", task, by)
 
 
@@ -86,7 +86,11 @@ def close_task(*, task: Task, by: User | None, at: datetime) -> None:
 def reopen_task(*, task: Task, by: User | None) -> Task:
     """Return a task that was closed by hand, reopened. Raise `UserError` if nobody closed it."""
     if not Task.objects.filter(pk=task.pk, closed_at__isnull=False).update(closed_at=None):
-        raise user_error("task-not-closed", task=task)
+        raise UserError(
+            f"Nobody closed {task.name} before its deadline. To open it for longer, edit the task "
+            "and set a later deadline.",
+            code="task-not-closed",
+        )
     record_event("task.reopen", task, by)
     return Task.objects.select_related("lab").get(pk=task.pk)
 
@@ -97,11 +101,17 @@ def require_order(task: Task) -> None:
     Raise `UserError`: `dates` for the deadline, `judging-dates` for the judging deadline.
     """
     if task.opens_at and task.deadline and task.opens_at >= task.deadline:
-        raise user_error("dates")
+        raise UserError(
+            "The task opens after its deadline. Set an earlier opening time or a later deadline.",
+            code="dates",
+        )
     closes_at = task.closes_at or task.opens_at
     if task.judging_deadline and closes_at and task.judging_deadline <= closes_at:
         event = "closes for submission" if task.closes_at else "opens"
-        raise user_error("judging-dates", event=event)
+        raise UserError(
+            f"The judging deadline is before the task {event}. Set a later judging deadline.",
+            code="judging-dates",
+        )
 
 
 def require_future(

@@ -3,7 +3,7 @@
 from allauth.account.models import EmailAddress
 from django.db import transaction
 
-from arqlab.core.errors import ConfirmationError, UserError, user_error
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Role, User
 from arqlab.core.permissions import refusal_of_both_sides
 from arqlab.core.services.audit import record_event
@@ -65,7 +65,10 @@ def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
     having = Membership.objects.filter(lab=lab, role=role, team=None)
     removed, _ = having.filter(user=user).delete()
     if not removed:
-        raise user_error("no-such-role", user=user, role=role, lab=lab)
+        raise UserError(
+            f"{user.name} is not an {role} of {lab}. Reload the page to see the current roles.",
+            code="no-such-role",
+        )
     record_event("role.revoke", user, by, lab=lab, role=role)
 
 
@@ -73,7 +76,10 @@ def require_another_organizer(lab: Lab, user: User) -> None:
     """Raise `UserError` if nobody else organizes a lab, whose row the caller has locked."""
     organizers = Membership.objects.filter(lab=lab, role__in=Role.organizing(), team=None)
     if not organizers.exclude(user=user).exists():
-        raise user_error("last-organizer", user=user, lab=lab)
+        raise UserError(
+            f"{user.name} is the last organizer of {lab}. Add another organizer first.",
+            code="last-organizer",
+        )
 
 
 @transaction.atomic
@@ -88,10 +94,16 @@ def change_name(*, user: User, first_name: str, last_name: str) -> None:
 def confirm_address(*, user: User, by: User | None = None) -> str:
     """Confirm the address of a user's account; return it, or raise `UserError` if it has none."""
     if not user.email:
-        raise user_error("no-address", user=user)
+        raise UserError(
+            f"The account {user.username} has no email address. Add one to it first.",
+            code="no-address",
+        )
     of_others = EmailAddress.objects.filter(email__iexact=user.email).exclude(user=user)
     if of_others.filter(verified=True).exists():
-        raise user_error("address-taken", user=user)
+        raise UserError(
+            f"Another account has confirmed {user.email}. Change the address of {user.username}.",
+            code="address-taken",
+        )
     address, created = EmailAddress.objects.get_or_create(
         user=user, email=user.email.lower(), defaults={"verified": True}
     )

@@ -22,7 +22,7 @@ from django.dispatch import Signal
 from django.http import HttpRequest
 from django.utils import timezone
 
-from arqlab.core.errors import user_error
+from arqlab.core.errors import UserError
 from arqlab.core.models import ApiToken, AuditEvent, Lab, Role, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.identity import Action, require_identity
@@ -135,7 +135,11 @@ def _refuse_the_last(user: User) -> None:
         require_another_organizer(lab, user)
     others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
     if user.is_superuser and not others.exists():
-        raise user_error("last-administrator", user=user)
+        raise UserError(
+            f"{user.name} is the last administrator of this server. Create another one first, with "
+            "`manage.py createsuperuser`.",
+            code="last-administrator",
+        )
 
 
 def _rename_in_log(user: User, pseudonym: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 
-from arqlab.core.errors import ConfirmationError, UserError, user_error
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Team, User, new_invitation_token
 from arqlab.core.permissions import refusal_of_both_sides, refusal_of_new_team
 from arqlab.core.selectors import team_key
@@ -84,7 +84,10 @@ def join_team(*, team: Team, user: User) -> Membership:
     if earlier := Membership.objects.filter(team=team, user=user).first():
         return earlier
     if team.is_lab:
-        raise user_error("team-is-lab", team=team)
+        raise UserError(
+            f"{team} is {team.lab} itself, which has no members. Its organizers submit for it.",
+            code="team-is-lab",
+        )
     if refused := refusal_of_both_sides(user, team.lab, role=Membership.Role.MEMBER):
         raise refused
     membership = Membership(lab=team.lab, team=team, user=user, role=Membership.Role.MEMBER)
@@ -104,7 +107,10 @@ def leave_team(*, team: Team, user: User, by: User) -> None:
     Team.objects.select_for_update().get(pk=team.pk)
     removed, _ = Membership.objects.filter(team=team, user=user).delete()
     if not removed:
-        raise user_error("no-such-member", user=user, team=team)
+        raise UserError(
+            f"{user.name} is not a member of {team}. Reload the page to see its members.",
+            code="no-such-member",
+        )
     verb = "team.leave" if by == user else "team.remove-member"
     record_event(verb, team, by, person=user.get_username())
     if Membership.objects.filter(team=team).exists():
@@ -113,7 +119,11 @@ def leave_team(*, team: Team, user: User, by: User) -> None:
     try:
         team.delete()
     except ProtectedError as error:  # the team has submitted runs
-        raise user_error("last-member", user=user, name=name) from error
+        raise UserError(
+            f"{user.name} is the last member of {name}, which has runs. Invite another member "
+            "first.",
+            code="last-member",
+        ) from error
     record_event("team.delete", name, by, lab=lab)
 
 
@@ -145,7 +155,11 @@ def _save_name(team: Team, *, confirmed: bool | str) -> None:
         with transaction.atomic():
             team.save(update_fields=["name"] if team.pk else None)
     except IntegrityError as error:
-        raise user_error("team-name-taken", team=team) from error
+        raise UserError(
+            f"{team.lab} already has a team named {team.name}. Choose another name, or ask the "
+            "team for its invitation link.",
+            code="team-name-taken",
+        ) from error
 
 
 def _require_distinct_name(team: Team, others: Iterable[Team], *, confirmed: bool | str) -> None:

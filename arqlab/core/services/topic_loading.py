@@ -22,7 +22,7 @@ from arqkit.topics import (
     normalized_value,
     updated_edits,
 )
-from arqlab.core.errors import require_confirmed, user_error
+from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Lab, Task, Topic, TopicVersion, User
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.audit import record_event
@@ -75,16 +75,25 @@ def _refuse(changes: Sequence[InfoChange], topics: dict[str, Topic], *, fields: 
     if unknown := {change.field for change in changes} - fields:
         raise ValueError(f"fields that cannot be changed here: {sorted(unknown)}")
     if gone := [change.query_id for change in changes if change.query_id not in topics]:
-        raise user_error("topic-gone", topics=_named(gone))
+        raise UserError(
+            f"{_named(gone)} removed from this task. Reload the page.", code="topic-gone"
+        )
     if long := [change.query_id for change in changes if len(change.value) > LONGEST_VALUE]:
-        raise user_error("long-value", topics=", ".join(long), most=LONGEST_VALUE)
+        raise UserError(
+            f"A value of {', '.join(long)} has more than {LONGEST_VALUE} characters. Shorten it.",
+            code="long-value",
+        )
     stale = [
         change.query_id
         for change in changes
         if topics[change.query_id].facts.get(change.field, "") not in change[2:]
     ]
     if stale:
-        raise user_error("changed-meanwhile", topics=_named(stale))
+        raise UserError(
+            f"{_named(stale)} changed by another user after you opened this page. Nothing was "
+            "saved. Compare the current values with yours, then save again.",
+            code="changed-meanwhile",
+        )
 
 
 def _named(topics: Sequence[str]) -> str:
@@ -243,7 +252,12 @@ def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
         except ProtectedError:
             held.append(topic.query_id)
     if held:
-        raise user_error("topics-in-use", task=task, topics=", ".join(held))
+        raise UserError(
+            f"Topics of {task} are missing from the folder but in use: {', '.join(held)}. These "
+            "topics have pool items or an assigned assessor, so nothing was loaded. Add them to "
+            "the topic file and load the folder again.",
+            code="topics-in-use",
+        )
 
 
 def _sources(file: TaskFile) -> list[records.TopicRecord]:

@@ -11,7 +11,7 @@ from django.db.models.functions import Lower
 from django.urls import reverse
 from django.utils import timezone
 
-from arqlab.core.errors import user_error
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Role, Team, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
@@ -84,7 +84,9 @@ def invite_new_team(
 def resend_invitation(*, invitation: Invitation, by: User) -> None:
     """Send the email of an invitation again. Raise `UserError` if it is not open, or no email."""
     if not settings.SENDS_MAIL:
-        raise user_error("no-mail")
+        raise UserError(
+            "This server sends no email. Copy the link and send it yourself.", code="no-mail"
+        )
     locked = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
     _require_open(locked)
     _queue_mail(locked, by=by, at=timezone.now())
@@ -131,7 +133,12 @@ def _require_address(invitation: Invitation, user: User) -> None:
     if user.email.lower() == address.lower():
         confirm_address(user=user)
         return
-    raise user_error("other-address", address=address)
+    raise UserError(
+        f"This invitation is for {address}. Sign in with an account that has confirmed this "
+        "address, or add it to your account and confirm it. Or ask the organizers to invite the "
+        "address of your account.",
+        code="other-address",
+    )
 
 
 def _close(invitation: Invitation, **fields: object) -> int:
@@ -142,9 +149,14 @@ def _close(invitation: Invitation, **fields: object) -> int:
 
 def _require_open(invitation: Invitation) -> None:
     if invitation.accepted_at:
-        raise user_error("accepted")
+        raise UserError(
+            "This invitation has already been used. Ask the organizers for a new one.",
+            code="accepted",
+        )
     if invitation.withdrawn_at:
-        raise user_error("withdrawn")
+        raise UserError(
+            "This invitation was withdrawn. Ask the organizers for a new one.", code="withdrawn"
+        )
 
 
 def _queue_mail(invitation: Invitation, *, by: User, at: datetime) -> None:

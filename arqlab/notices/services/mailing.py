@@ -12,7 +12,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 from django.utils import timezone
 
-from arqlab.core.errors import user_error
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, User
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind, Mail, Message, Notice
@@ -41,7 +41,10 @@ def send_message(
     """
     people = list(message_recipients(lab, audience))
     if not people:
-        raise user_error("no-recipients", lab=lab)
+        raise UserError(
+            f"{lab} has no such recipients. Choose other recipients, or invite people first.",
+            code="no-recipients",
+        )
     fields = {"lab": lab, "audience": audience, "subject": subject, "text": text}
     fields |= {"sent_by": by, "sent_at": timezone.now()}
     message, created = Message.objects.get_or_create(key=key, defaults=fields)
@@ -87,7 +90,9 @@ def retry_mail(*, mail: Mail, at: datetime, by: User) -> None:
     """Queue a failed email again. Raise `UserError` if it has not failed."""
     failed = Mail.objects.filter(pk=mail.pk, state=Mail.State.FAILED)
     if not failed.update(state=Mail.State.QUEUED, attempts=0, due_at=at, changed_at=at):
-        raise user_error("not-failed")
+        raise UserError(
+            "This email has not failed. Reload the page to see its state.", code="not-failed"
+        )
     record_event("mail.retry", mail, by)
 
 

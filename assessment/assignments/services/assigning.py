@@ -11,14 +11,13 @@ from django.urls import reverse
 from arqkit.formats.assignments import read_assignments, resolve
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import Problem
-from arqlab.core.errors import require_confirmed
+from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.oddities import counted, name_list
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff, long_leases
-from assessment.errors import assessment_error
 from assessment.models import Assignment, PoolItem
 
 Pairs = list[tuple[Topic, User]]
@@ -165,7 +164,11 @@ def review_topics(
         finished = set(items.values_list("topic")) - waiting
         finished &= {(assignment.topic_id,) for assignment in assignments}
         if open_topics := [topic for topic in topics if (topic.pk,) not in finished]:
-            raise assessment_error("not-done", topics=named(open_topics))
+            raise UserError(
+                f"Cannot review {named(open_topics)}. Only an assigned topic whose items are all "
+                "judged can be in review. Nothing was changed.",
+                code="not-done",
+            )
     changed = [
         assignment
         for assignment in assignments
@@ -244,7 +247,11 @@ def refuse_others(task: Task, people: Iterable[User]) -> None:
     others = set(people) - set(judging_staff(task.lab))
     if others:
         names = ", ".join(sorted(person.name for person in others))
-        raise assessment_error("no-assessor", names=names, task=task)
+        raise UserError(
+            f"{names} cannot judge in {task.lab}. Grant the assessor role on the People page "
+            "first.",
+            code="no-assessor",
+        )
 
 
 def named(topics: Iterable[Topic]) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.oddities import task_url
 from arqlab.core.services.audit import record_event, save_changes
@@ -20,7 +21,6 @@ from assessment.assignments.services.assigning import (
     refuse_others,
     topics_by_person,
 )
-from assessment.errors import assessment_error
 from assessment.models import Assignment, RosterEntry, SecondPlan, SetAsideTopic, TopicBid
 from assessment.qrels.selectors.counts import topic_tallies
 
@@ -47,7 +47,11 @@ def remove_assessor(*, task: Task, person: User, by: User | None) -> None:
     """Remove a user without topics (`has-topics`) from the roster of a task; the bids are kept."""
     Task.objects.select_for_update().get(pk=task.pk)
     if Assignment.objects.filter(topic__task=task, assessor=person, ended_at=None).exists():
-        raise assessment_error("has-topics", person=person)
+        raise UserError(
+            f"{person.name} has topics of this task. Unassign them on the page of assignments, "
+            "then remove the assessor.",
+            code="has-topics",
+        )
     removed, _ = task.roster.filter(user=person).delete()
     if removed:
         record_event("roster.remove", task, by, removed=person.get_username())
@@ -88,7 +92,10 @@ def save_bids(*, task: Task, user: User, choices: Mapping[int, str], at: datetim
     """Save a user's choices by topic; an empty one removes a bid, an unknown one is refused."""
     topics = set(task.topics.filter(pk__in=choices).values_list("pk", flat=True))
     if topics != choices.keys() or not {*choices.values()} <= {"", *TopicBid.Choice.values}:
-        raise assessment_error("unknown-bid")
+        raise UserError(
+            "The topics have changed since you opened this page, so nothing was saved.",
+            code="unknown-bid",
+        )
     bids = [
         TopicBid(topic_id=topic, user=user, choice=choice, changed_at=at)
         for topic, choice in choices.items()
@@ -118,7 +125,11 @@ def set_topics_aside(
     known = keep_forecasts(task, topic_tallies(task))
     doubtful = {pk for pk, (_, probability) in known.items() if probability < 1}
     if certain := [topic for topic in topics if topic.pk not in doubtful]:
-        raise assessment_error("is-kept", topics=named(certain))
+        raise UserError(
+            f"Cannot set aside {named(certain)}. Only a topic that may still be dropped for too "
+            "few relevant items can be set aside. Nothing was changed.",
+            code="is-kept",
+        )
     aside = set(_set_aside(topics).values_list("topic", flat=True))
     changed = [
         SetAsideTopic(
@@ -176,10 +187,18 @@ def apply_plan(
     taken = set(open_assignments.values_list("topic", "assessor"))
     assigned = {topic for topic, _ in taken}
     if late := [topic for topic, _ in first if topic.pk in assigned]:
-        raise assessment_error("changed-meanwhile.plan", topics=named(late))
+        raise UserError(
+            f"{named(late)} got an assessor in the meantime. Nothing was changed. Make the plan "
+            "again.",
+            code="changed-meanwhile",
+        )
     judging = taken | {(topic.pk, person.pk) for topic, person in first}
     if twice := [topic for topic, one in second.items() if (topic.pk, one.pk) in judging]:
-        raise assessment_error("same-person", topics=named(twice))
+        raise UserError(
+            f"The first and the second assessor of {named(twice)} are the same person. Nothing was "
+            "changed. Choose another second assessor.",
+            code="same-person",
+        )
     assigned_count = assign_topics(task=task, pairs=first, replaces=False, at=at, by=by).made
     return assigned_count, _replace_seconds(task, second, at=at, by=by)
 

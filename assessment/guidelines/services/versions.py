@@ -13,11 +13,10 @@ from arqkit.records import TaskKind
 from arqkit.texts.html.foreign import answer_html
 from arqkit.texts.html.sanitizer import clean_title_and_body
 from arqkit.texts.posts.text import TextFormula, text_formulas
-from arqlab.core.errors import require_text
+from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.audit import record_event
-from assessment.errors import assessment_error
 from assessment.guidelines.selectors.versions import (
     current_guideline,
     entries_of,
@@ -75,7 +74,11 @@ def find_entry_item(task: Task, *, topic: Topic | None, item: str) -> EntryItem:
     post = _post(task.lab, post_id)
     if post is None:
         what = "formula" if is_formula else "item"
-        raise assessment_error("unknown-item", what=what, item=item)
+        raise UserError(
+            f"No {what} with the id {item} is in a pool or in the collection. Search for it, or "
+            "correct the id.",
+            code="unknown-item",
+        )
     formula_id = item if is_formula else ""
     return EntryItem(
         item=item, item_html=_post_html(post), post_id=post_id, formula_id=formula_id, **fields
@@ -140,7 +143,7 @@ def record_case(
     too long text (`empty`, `too-long`), and for a label that the task does not have (`bad-label`).
     """
     if not question.strip() or not decision.text.strip():
-        raise assessment_error("empty.case")
+        raise UserError("Write the question that was decided, and the decision.", code="empty")
     return _collect(
         task,
         kind=GuidelineEntry.Kind.CASE,
@@ -161,7 +164,7 @@ def add_example(
 ) -> GuidelineEntry:
     """Collect an example of a label. Raise `UserError` as `record_case`, and without an item."""
     if not item.item or not reason.strip():
-        raise assessment_error("empty.example")
+        raise UserError("Choose an item, and write the reason for its label.", code="empty")
     return _collect(
         task,
         kind=GuidelineEntry.Kind.EXAMPLE,
@@ -196,10 +199,12 @@ def keep_entry(*, entry: GuidelineEntry, by: User | None) -> None:
 def _collect(task: Task, **fields: Any) -> GuidelineEntry:
     label = fields["label"]
     if label is not None and label not in task_scale(task).values:
-        raise assessment_error("bad-label.guidelines", label=label)
+        raise UserError(f"Unknown label {label}. Choose a label of the task.", code="bad-label")
     texts = ("question", "decision", "reason")
     if any(len(fields.get(name, "")) > LONGEST_ENTRY for name in texts):
-        raise assessment_error("too-long", most=LONGEST_ENTRY)
+        raise UserError(
+            f"Shorten each text to at most {LONGEST_ENTRY:,} characters.", code="too-long"
+        )
     entry = GuidelineEntry.objects.create(task=task, since=_locked_version(task) + 1, **fields)
     _record(entry, f"guideline.add-{entry.kind}", entry.decided_by)
     return entry
@@ -285,7 +290,11 @@ def write_guideline(
     newest = current_guideline(task)
     number = newest.version if newest else 0
     if after is not None and after != number:
-        raise assessment_error("changed-meanwhile.guidelines", number=number)
+        raise UserError(
+            f"Someone else wrote version {number} since you opened this page. Nothing was saved. "
+            "Compare it with yours below, then save again.",
+            code="changed-meanwhile",
+        )
     text = text.replace("\r\n", "\n").strip() + "\n"
     todo = "Write guidelines for assessors."
     require_text(text, "The text of the guidelines", most=LONGEST, todo=todo)
@@ -294,7 +303,11 @@ def write_guideline(
     is_same = text == guideline_text(task, newest) and definitions == current
     waiting = Q(since=number + 1) | Q(until=number + 1)
     if is_same and not task.guideline_entries.filter(waiting).exists():
-        raise assessment_error("same")
+        raise UserError(
+            "Nothing was changed: these are the current guidelines. Edit the text, or leave the "
+            "page.",
+            code="same",
+        )
     guideline = Guideline.objects.create(
         task=task,
         version=number + 1,

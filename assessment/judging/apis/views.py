@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from arqlab.core.models import ApiToken, User
 from arqlab.web.pages import number_of
-from assessment.errors import judging_error
+from assessment.errors import JudgingError
 from assessment.judging.apis import responses
 from assessment.judging.apis.requests import (
     ID,
@@ -126,7 +126,11 @@ class JudgingApi(APIView):
         if self.kwargs.get("item", 0) > LARGEST_ID:
             raise Http404
         if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
-            raise judging_error("too-large", most=LARGEST // 2**20)
+            raise JudgingError(
+                f"Nothing was stored: the request is larger than {LARGEST // 2**20} MB. Shorten "
+                "the comment.",
+                code="too-large",
+            )
 
     @property
     def person(self) -> User:
@@ -150,7 +154,11 @@ class JudgingApi(APIView):
         signed_at = self.leased_at(held_item)
         if signed_at is None:
             self.require_place()
-            raise judging_error("forged-lease")
+            raise JudgingError(
+                "This item is not leased to you. If you signed in with another account in another "
+                "tab, sign in with your own account again; your input is kept in this browser.",
+                code="forged-lease",
+            )
         return signed_at
 
     def require_place(self) -> Place:
@@ -247,7 +255,10 @@ class NextApi(JudgingApi):
         keys = [key for key in request.query_params.get("have", "").split(",") if key]
         have = [number_of(key) for key in keys[:MAX_ITEMS]]
         if None in have:
-            raise judging_error("malformed")
+            raise JudgingError(
+                "The parameter `have` is malformed. Use item ids separated by commas.",
+                code="malformed",
+            )
         stack, loaded = self.require_place().stack, tuple(filter(None, have))
         leased = leases.take_next(stack=stack, seat=self.seat, have=loaded, at=timezone.now())
         progress = progress_of(stack, self.person.pk)

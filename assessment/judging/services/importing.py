@@ -15,11 +15,10 @@ from arqkit.formats.qrels.judgments import JudgedLine, read_judgments
 from arqkit.formats.turkle import unused_columns
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError, Problem
-from arqlab.core.errors import require_confirmed
+from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, User
 from arqlab.core.selectors import PSEUDONYM, pseudonym, topic_ids
 from arqlab.core.services.audit import record_event
-from assessment.errors import assessment_error
 from assessment.judging.services.late_labels import complete_items
 from assessment.models import Judgment, PoolItem
 from assessment.qrels.selectors.drafts import host_of, pooled_instances, task_scale, with_current
@@ -28,6 +27,10 @@ from assessment.tickets.services.reports import update_tickets
 _GIVEN = ("comment", "active_ms", "judged_at", "given_at", "reason", "marks")
 _DETAILS = ("assessor_id", "guideline_id", *_GIVEN)
 
+JUDGED_MEANWHILE = (
+    "An assessor judged one of these items during the import, so nothing was imported. Import the "
+    "file again."
+)
 AT_ONCE = 500
 """Rows that one statement names by their keys; SQLite takes no more than 999."""
 
@@ -147,7 +150,7 @@ def import_judgments(
                     sha256=hashlib.sha256(data).hexdigest(),
                 )
     except IntegrityError as error:
-        raise assessment_error("judged-meanwhile") from error
+        raise UserError(JUDGED_MEANWHILE, code="judged-meanwhile") from error
     return importing.changes
 
 
@@ -165,7 +168,10 @@ def _known(task: Task) -> dict[tuple[str, str], _Known]:
         for topic, doc_id, instance, item, closed_at, has_any, judgment, label, *details in rows
     }
     if not known:
-        raise assessment_error("no-pool.judging", task=task)
+        raise UserError(
+            f"{task} has no pool, so there is nothing to judge. Build the pool first.",
+            code="no-pool",
+        )
     return known
 
 
@@ -243,7 +249,7 @@ def _store(
         for part in in_slices(superseded, size=AT_ONCE)
     )
     if retired != len(superseded):
-        raise assessment_error("judged-meanwhile")
+        raise UserError(JUDGED_MEANWHILE, code="judged-meanwhile")
     judgments = Judgment.objects.bulk_create(
         (_judgment(row, known, names, at) for row, known in changes), batch_size=AT_ONCE
     )

@@ -11,7 +11,7 @@ from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from assessment.assignments.selectors.grid import LEASE
 from assessment.assignments.services.assigning import return_items
-from assessment.errors import JudgingError, judging_error
+from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Submitted, lock_next, submitted_item
 from assessment.judging.selectors.statements import ALL_JUDGED, FINISH_AND_LEASE, database_moment
 from assessment.judging.services.late_labels import store_late_labels
@@ -89,7 +89,9 @@ def submit_judgments(
             # Labels stored before are confirmed again, even if new ones would be refused now.
             if known or not (known := known_labels(submission, seat.user)):
                 raise
-    raise judging_error("overtaken")
+    raise JudgingError(
+        "Too many people are judging this item at the moment. Submit again.", code="overtaken"
+    )
 
 
 def _submit(
@@ -104,7 +106,10 @@ def _submit(
         at=at,
     )
     if item is None:
-        raise judging_error("not-in-pool")
+        raise JudgingError(
+            "This item is no longer in a pool. Reload the page and continue with the next item.",
+            code="not-in-pool",
+        )
     fresh = [label for label in submission.labels if label.key not in known]
     _check(item, submission, is_stored=not fresh)
     counting = {label.key for label in fresh if takes_effect(label, item, user)}
@@ -147,7 +152,11 @@ def _check(item: Submitted, submission: Submission, *, is_stored: bool) -> None:
     if is_stored:
         return
     if item.is_closed:
-        raise judging_error("pool-closed.item")
+        raise JudgingError(
+            "This pool is closed, so its items cannot be judged. Your label stays on this page; "
+            "ask the organizers to open the pool.",
+            code="pool-closed",
+        )
     if problems:
         raise refusal(problems)
 

@@ -8,13 +8,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.oddities import counted, task_url
 from arqlab.core.selectors import organizers_of
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
-from assessment.errors import assessment_error
 from assessment.judging.selectors.items import Submitted
 from assessment.models import Judgment, LateLabel, PoolInstance, PoolItem
 from assessment.qrels.selectors.frames import late_labels
@@ -58,7 +58,10 @@ def decide_late_labels(
     """
     reason = reason.strip()
     if not 0 < len(reason) <= LONGEST_REASON:
-        raise assessment_error("reason", most=LONGEST_REASON)
+        raise UserError(
+            f"Write the reason for your decision, in at most {LONGEST_REASON:,} characters.",
+            code="reason",
+        )
     undecided = late_labels(task).filter(pk__in=labels, decision=LateLabel.Decision.OPEN)
     # A submitted label locks its item first, and the judgments of the item after it.
     items_of_labels = PoolItem.objects.filter(pk__in=undecided.values("judgment__instance__item"))

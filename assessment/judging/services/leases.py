@@ -12,7 +12,7 @@ from django.templatetags.static import static
 
 from arqlab.core.models import User
 from assessment.assignments.selectors.grid import LEASE, free_items, long_leases
-from assessment.errors import judging_error
+from assessment.errors import JudgingError
 from assessment.judging.selectors.items import ShownItem, Stack, TopicPath, lock_next, shown_item
 from assessment.judging.selectors.progress import open_items
 from assessment.models import Assignment, Judgment, PoolItem
@@ -20,6 +20,10 @@ from assessment.models import Assignment, Judgment, PoolItem
 MAX_ITEMS = 50
 MAX_HOURS = 7 * 24
 DEFAULT_HOURS = 24
+LEASED_ELSEWHERE = (
+    "Another assessor has this item now. If you submit your label, it is kept but does not count; "
+    "otherwise continue with the next item."
+)
 TRIP_HOURS = {6: "6 hours", 24: "24 hours", 72: "3 days", 168: "7 days"}
 
 
@@ -120,9 +124,13 @@ def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken 
     if item is None:
         return None
     if not item.is_done and not open_items(stack, seat.user.pk).filter(pk=item_id).exists():
-        raise judging_error("pool-closed.taken")
+        raise JudgingError(
+            "The pool of this item is closed, so it cannot be judged. Ask the organizers to open "
+            "it, or continue with the next item.",
+            code="pool-closed",
+        )
     if not item.is_done and not _lease(item_id, seat, at):
-        raise judging_error("leased-elsewhere")
+        raise JudgingError(LEASED_ELSEWHERE, code="leased-elsewhere")
     return taken(item, seat, at)
 
 
@@ -133,7 +141,7 @@ def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
     # lease them.
     is_theirs = judgments.filter(instance__item__done_at__isnull=False)
     if not _lease(item_id, seat, at) and not is_theirs.exists():
-        raise judging_error("leased-elsewhere")
+        raise JudgingError(LEASED_ELSEWHERE, code="leased-elsewhere")
     return signed_lease(item_id, seat, at)
 
 

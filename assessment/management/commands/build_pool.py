@@ -10,10 +10,10 @@ from django.utils import timezone
 from arqkit.data_files import data_beside
 from arqkit.pooling.pools import write_pool
 from arqkit.protocols.presets import RunKind
+from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import CeremonyCommand, reasons, switch
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named, topic_ids
-from assessment.errors import assessment_error
 from assessment.models import Pool
 from assessment.pools.selectors.choices import PoolChoice, candidate_runs, choice_of, runs_to_choose
 from assessment.pools.selectors.frozen import presets_for
@@ -158,8 +158,10 @@ def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
 def _topics(task: Task, pairs: list[list[str]]) -> dict[str, str]:
     reasons = dict(pairs)
     if unknown := reasons.keys() - set(topic_ids(task)):
-        raise assessment_error(
-            "unknown-topic.command", task=task, unknown=", ".join(sorted(unknown))
+        raise UserError(
+            f"{task} has no topic {', '.join(sorted(unknown))}. Check the topics that you leave "
+            "out.",
+            code="unknown-topic",
         )
     require_reasons(reasons)
     return reasons
@@ -169,7 +171,10 @@ def _initial_choice(task: Task, options: dict[str, Any]) -> PoolChoice:
     """Return the initial settings: a preset's, the last pool's or the protocol's."""
     presets, name = presets_for(task), options["preset"]
     if name and name not in presets:
-        raise assessment_error("unknown-preset", name=name, task=task, presets=", ".join(presets))
+        raise UserError(
+            f"Unknown preset {name!r} for {task}. Presets: {', '.join(presets)}.",
+            code="unknown-preset",
+        )
     last = Pool.official.filter(task=task).order_by("number").last()
     if options["supplement"] and last and not name:
         return choice_of(last)
@@ -181,5 +186,8 @@ def _kinds(task: Task, tags: list[str]) -> dict[int, RunKind]:
     names = list(dict.fromkeys(run.tag for run in baselines))
     if unknown := [tag for tag in tags if tag not in names]:
         known = ", ".join(names) or "none"
-        raise assessment_error("unknown-run", task=task, unknown=", ".join(unknown), known=known)
+        raise UserError(
+            f"Unknown baseline of {task}: {', '.join(unknown)}. Baselines: {known}.",
+            code="unknown-run",
+        )
     return {run.pk: "baseline-alternate" for run in baselines if run.tag in tags}

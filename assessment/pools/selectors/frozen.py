@@ -10,8 +10,8 @@ import polars as pl
 from arqkit.pooling.pools import gather_for, pooled_rows, write_pool
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqkit.records import TaskKind
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from assessment.errors import assessment_error
 from assessment.models import Judgment, Pool, PoolInstance
 from assessment.pools.selectors.choices import WRITTEN, PoolChoice, choice_of, valid_runs
 from assessment.pools.selectors.sources import TaskSources, kernel_sources, task_map
@@ -145,7 +145,9 @@ def pool_numbered(task: Task, number: int = 1) -> Pool:
             ", ".join(map(str, Pool.official.filter(task=task).values_list("number", flat=True)))
             or "none yet; create one with build_pool"
         )
-        raise assessment_error("unknown-pool", task=task, number=number, known=known)
+        raise UserError(
+            f"The task {task} has no pool {number}. Its pools: {known}.", code="unknown-pool"
+        )
     return pool
 
 

@@ -14,9 +14,9 @@ from arqkit.formulas.visual_ids import as_formulas
 from arqkit.judgments.qrels import Level
 from arqkit.pooling.pools import PooledRun, PoolSources
 from arqlab.core.caches import cached_value, key_of
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.selectors import topic_ids
-from assessment.errors import assessment_error
 from assessment.models import Pool, PoolInstance
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.qrels.selectors.drafts import draft_of
@@ -235,8 +235,10 @@ def generated_answers(sources: TaskSources) -> dict[tuple[str, str], str]:
         for topic, answer in run_index(run, columns=["topic", "answer"]).rows():
             key = (topic, f"{run.identifier}:{topic}")
             if topic in topics and texts.setdefault(key, answer) != answer:
-                raise assessment_error(
-                    "same-answer-twice", first=brought[key], run=run, topic=topic, answer=key[1]
+                raise UserError(
+                    f"{brought[key]} and {run} of two tasks both answer {topic} as {key[1]}, with "
+                    "different texts. Withdraw one of them and submit it again.",
+                    code="same-answer-twice",
                 )
             brought.setdefault(key, run)
     return texts

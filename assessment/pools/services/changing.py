@@ -9,7 +9,6 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from assessment.assignments.services.assigning import end_reviews
-from assessment.errors import assessment_error
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 
 
@@ -29,11 +28,16 @@ def discard_pool(*, pool: Pool, by: User | None) -> None:
     Task.objects.select_for_update().get(pk=pool.task_id)
     later = Pool.official.filter(task=pool.task_id, number__gt=pool.number)
     if later.exists():
-        raise assessment_error("has-supplement")
+        raise UserError(
+            "This pool has a supplement. Unfreeze the supplement first.", code="has-supplement"
+        )
     # A submitted label locks its item: either we see the label, or the submit finds no item.
     list(PoolItem.official.select_for_update().filter(pool=pool).order_by("pk").values_list("pk"))
     if Judgment.official.filter(instance__item__pool=pool).exists():
-        raise assessment_error("pool-judged")
+        raise UserError(
+            "This pool has judgments, so it cannot be unfrozen. Close it to stop judging.",
+            code="pool-judged",
+        )
     record_event("pool.discard", pool, by, items=pool.items.count(), **pool_facts(pool))
     PoolInstance.official.filter(item__pool=pool).delete()
     pool.delete()

@@ -21,7 +21,6 @@ from arqlab.core.selectors import topic_ids
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from assessment.assignments.services.assigning import end_reviews
-from assessment.errors import assessment_error
 from assessment.models import Pool, PoolInstance, PoolItem
 from assessment.pools.selectors.choices import (
     POOL_KINDS,
@@ -96,7 +95,11 @@ def require_possible(task: Task, choice: PoolChoice) -> None:
     Answers of Task 3 are judged in one place: in their own pool, or mixed into Task 1's pool.
     """
     if choice.protocol.method == "none":
-        raise assessment_error("no-pool.pools")
+        raise UserError(
+            "A known-item task has no pool because its one relevant item is known in advance. "
+            "Choose other settings.",
+            code="no-pool",
+        )
     if refused := list(
         invalid_settings(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)
     ):
@@ -112,7 +115,11 @@ def require_possible(task: Task, choice: PoolChoice) -> None:
 def _require_storable(labels: pl.DataFrame) -> None:
     ids = pl.any_horizontal(pl.col("item", "doc_id", "post_id").str.len_chars() > LONGEST_ID)
     for topic, doc_id in labels.filter(ids).select("topic", "doc_id").head(1).iter_rows():
-        raise assessment_error("long-id", topic=topic, most=LONGEST_ID, start=doc_id[:60])
+        raise UserError(
+            f"An id in topic {topic} has more than {LONGEST_ID} characters: {doc_id[:60]}… "
+            "Withdraw the run with this id.",
+            code="long-id",
+        )
 
 
 def freeze_pool(
@@ -124,7 +131,11 @@ def freeze_pool(
     expected one.
     """
     if Pool.official.filter(task=task).exists():
-        raise assessment_error("has-pool", task=task)
+        raise UserError(
+            f"The task {task} already has a pool. Freeze a supplement, or unfreeze the pool while "
+            "it has no judgments.",
+            code="has-pool",
+        )
     return _freeze(task, choice, by=by, at=at, expected=expected)
 
 
@@ -142,9 +153,13 @@ def supplement_pool(
     Raise `UserError` as `freeze_pool` does, and if there is no pool or no reason.
     """
     if not Pool.official.filter(task=task).exists():
-        raise assessment_error("no-pool-yet", task=task)
+        raise UserError(
+            f"The task {task} has no pool yet. Freeze a pool first.", code="no-pool-yet"
+        )
     if not reason.strip():
-        raise assessment_error("no-reason")
+        raise UserError(
+            "Enter a reason for the supplement. Its page shows the reason.", code="no-reason"
+        )
     return _freeze(task, choice, by=by, at=at, expected=expected, reason=reason.strip())
 
 
@@ -213,9 +228,16 @@ def _left_out(task: Task, choice: PoolChoice) -> dict[str, Any]:
 def _require_expected(computed: ComputedPool, expected: str) -> None:
     """Raise if there is nothing to judge, or if the pool differs from the preview."""
     if computed.labels.is_empty():
-        raise assessment_error("empty-pool")
+        raise UserError(
+            "Nothing to judge: all selected items are already in a pool of this task.",
+            code="empty-pool",
+        )
     if expected and expected != computed.sha256:
-        raise assessment_error("pool-changed.pools", computed=computed)
+        raise UserError(
+            f"The plan has changed since you opened this page: it now has {computed.items:,} "
+            "items. Check the figures again, then freeze the pool.",
+            code="pool-changed",
+        )
 
 
 def _require_unchanged(task: Task, choice: PoolChoice, pools: list[int]) -> None:
@@ -224,7 +246,10 @@ def _require_unchanged(task: Task, choice: PoolChoice, pools: list[int]) -> None
     # Lock the lab: answers of Task 3 may go into the pools of one task only.
     Lab.objects.select_for_update().get(pk=task.lab_id)
     if list(Pool.official.filter(task=task).values_list("pk", flat=True)) != pools:
-        raise assessment_error("pool-changed.first")
+        raise UserError(
+            "Someone else has just frozen a pool of this task. Check that pool first.",
+            code="pool-changed",
+        )
     require_possible(task, choice)
 
 

@@ -22,8 +22,8 @@ from arqkit.judgments.qrels import (
 from arqkit.labels import LabelScale, scale_of_rows
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.caches import Kept, Recent, key_of, recent_value
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from assessment.errors import assessment_error
 from assessment.models import Pool, PoolInstance, PoolItem
 from assessment.qrels.selectors.counts import judging_version
 from assessment.qrels.selectors.frames import (
@@ -84,8 +84,10 @@ class Draft:
         Raises `UserError` for a topic that is not in a pool.
         """
         if unknown := reasons.keys() - {topic.topic for topic in self.topics}:
-            raise assessment_error(
-                "unknown-topic.qrels", task=self.task, unknown=", ".join(sorted(unknown))
+            raise UserError(
+                f"No pool of {self.task} has the topic {', '.join(sorted(unknown))}. Check the "
+                "topics that you leave out.",
+                code="unknown-topic",
             )
         topics = [
             replace(topic, reason=reasons.get(topic.topic, topic.reason)) for topic in self.topics

@@ -8,8 +8,8 @@ from django.db.models import Count, Q, QuerySet
 
 from arqkit.judgments.qrels import JudgedTopic, judged_topics
 from arqlab.core.caches import cached_value, key_of
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
-from assessment.errors import assessment_error
 from assessment.models import Guideline, Qrel, QrelSet, TicketPolicy
 from assessment.qrels.selectors.frames import read_frame
 from collection.models import VisualMap
@@ -83,7 +83,7 @@ def required_qrels(task: Task, name: str = "") -> QrelSet:
         missing = f"no qrels {name!r}" if name else "no current qrels"
         names = ", ".join(task.qrel_sets.values_list("name", flat=True))
         known = names or "none yet. Load qrels with load_lab, or freeze them with freeze_qrels"
-        raise assessment_error("unknown-qrels", task=task, missing=missing, known=known)
+        raise UserError(f"The task {task} has {missing}. Its qrels: {known}.", code="unknown-qrels")
     return qrel_set
 
 

@@ -11,10 +11,10 @@ from django.db.models import Max, ProtectedError
 
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.judgments.qrels import Level
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
-from assessment.errors import assessment_error
 from assessment.models import Qrel, QrelSet
 from assessment.qrels.selectors.drafts import Draft, draft_of, groups_to_freeze, items_at, levels_of
 from submissions.services.left_out import set_out_of_competition
@@ -82,7 +82,11 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
     draft = draft.without(left_out)
     frame = draft.qrels(choice.level, complete=choice.complete)
     if frame.is_empty():
-        raise assessment_error("nothing-judged", task=task)
+        raise UserError(
+            f"No topic of {task} has enough judgments yet, so there are no qrels to freeze. Freeze "
+            "them when more items are judged.",
+            code="nothing-judged",
+        )
     new = QrelSet(
         task=task,
         name=choice.name,
@@ -123,7 +127,11 @@ def _of_other_splits(draft: Draft, split: str) -> dict[str, str]:
     inside = {topic.query_id for topic in topics if topic.facts.get("split") == split}
     judged = [topic.topic for topic in draft.topics]
     if inside.isdisjoint(judged):
-        raise assessment_error("split", draft=draft, split=split)
+        raise UserError(
+            f"No topic in the pools of {draft.task} has the split {split}. Enter it in the "
+            "information about the topics.",
+            code="split",
+        )
     return {topic: f"Not in the split {split}." for topic in judged if topic not in inside}
 
 
@@ -143,9 +151,16 @@ def delete_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
     try:
         deleted, _ = unused.delete()
     except ProtectedError as used:
-        raise assessment_error("qrels-used", qrel_set=qrel_set) from used
+        raise UserError(
+            f"A leaderboard was released with {qrel_set.name}, so this version is kept.",
+            code="qrels-used",
+        ) from used
     if not deleted:
-        raise assessment_error("qrels-current", qrel_set=qrel_set)
+        raise UserError(
+            f"{qrel_set.name} is the current version or was deleted. Make another version current "
+            "to delete it.",
+            code="qrels-current",
+        )
     record_event("qrels.delete", qrel_set, by, version=qrel_set.version, sha256=qrel_set.sha256)
 
 
@@ -161,9 +176,21 @@ def choose_current_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
 
 def _require_freezable(task: Task, choice: QrelsChoice) -> None:
     if choice.level not in levels_of(task):
-        raise assessment_error("level", task=task, choice=choice)
+        raise UserError(
+            f"The qrels of {task} have no level {choice.level}: the task does not retrieve "
+            "formulas.",
+            code="level",
+        )
     if choice.group and choice.group not in groups_to_freeze(task):
         known = ", ".join(groups_to_freeze(task)) or "no groups whose labels are added"
-        raise assessment_error("group", task=task, choice=choice, known=known)
+        raise UserError(
+            f"{task} has no group {choice.group!r} of assessors, but {known}. Use one of them, or "
+            "the labels of everyone.",
+            code="group",
+        )
     if QrelSet.objects.filter(task=task, name=choice.name).exists():
-        raise assessment_error("name", task=task, choice=choice)
+        raise UserError(
+            f"{task} already has qrels named {choice.name}, and versions never change. Use another "
+            "name.",
+            code="name",
+        )

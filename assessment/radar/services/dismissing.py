@@ -8,11 +8,10 @@ from django.db.models import F, Max, Q, QuerySet
 
 from arqkit.judgments.radar import RadarFinding
 from arqkit.texts.posts.topic_making import duplicate_groups
-from arqlab.core.errors import require_text
+from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import Task, User
 from arqlab.core.models.reading import values_in_chunks
 from arqlab.core.services.audit import record_event
-from assessment.errors import assessment_error
 from assessment.models import DismissedFinding, DuplicatePosts, PoolInstance, PoolItem
 from assessment.pools.services.texts import last_import
 from assessment.qrels.selectors.drafts import task_scale
@@ -86,7 +85,10 @@ def dismiss_finding(
             )
             _record("radar.dismiss", dismissed, by, note=dismissed.note)
     except IntegrityError as error:
-        raise assessment_error("dismissed-meanwhile") from error
+        raise UserError(
+            "Someone else has already dismissed this finding. Their note is below.",
+            code="dismissed-meanwhile",
+        ) from error
     return dismissed
 
 

@@ -13,9 +13,9 @@ from uuid import uuid4
 from django.db import transaction
 from django.db.models import Max
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
-from assessment.errors import assessment_error
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.services.items import shown_payload
@@ -30,6 +30,9 @@ from assessment.tickets.services.reports import DECIDED, reopen_tickets, update_
 from collection.selectors.threads import posts_of
 
 LONGEST_REASON = 10_000  # characters
+DECIDED_MEANWHILE = (
+    "Someone else decided this item since you opened the page. Check the new state below."
+)
 THIRD_NOTE = "Two assessors disagree about it. Your label is the decision."
 
 
@@ -84,9 +87,11 @@ def decide_label(
     """
     reason = ruling.reason.strip()
     if ruling.label not in [label.value for label in task_scale(task).judgments]:
-        raise assessment_error("bad-label.rounds", ruling=ruling)
+        raise UserError(
+            f"The label {ruling.label} decides nothing. Choose a judgment.", code="bad-label"
+        )
     if not 0 < len(reason) <= LONGEST_REASON:
-        raise assessment_error("empty.rounds")
+        raise UserError("Write why this label was decided.", code="empty")
     [copy] = _copies(task, [instance], owner=by, at=at)
     before = _superseded(copy, ruling.seen)
     decided = Judgment.objects.create(
@@ -135,11 +140,15 @@ def ask_third_opinion(
     """
     first = instances[0]
     if not third_assessors(task, first).filter(pk=person.pk).exists():
-        raise assessment_error("not-third")
+        raise UserError(
+            "A third opinion must come from someone who has not judged the item. Choose another "
+            "assessor.",
+            code="not-third",
+        )
     copies = _copies(task, instances, owner=person, at=at)
     for copy in copies:
         if copy.judgments.filter(is_current=True).exists():
-            raise assessment_error("changed")
+            raise UserError(DECIDED_MEANWHILE, code="changed")
     _hand_over(copies[0].item, person, done_at=None)
     key = f"third-opinion {copies[0].item_id} {at.isoformat()}"
     round_ = Round.objects.get(pool=copies[0].item.pool_id)
@@ -185,7 +194,7 @@ def _superseded(copy: PoolInstance, seen: int | None) -> Judgment | None:
     """Return the decision as it was seen, which no longer counts."""
     current = copy.judgments.filter(is_current=True).first()
     if (current.pk if current else None) != seen:
-        raise assessment_error("changed")
+        raise UserError(DECIDED_MEANWHILE, code="changed")
     copy.judgments.filter(is_current=True).update(is_current=False)
     return current
 

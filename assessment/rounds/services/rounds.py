@@ -24,7 +24,6 @@ from arqlab.core.services.people import grant_role
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from arqlab.web.places import url_of
-from assessment.errors import assessment_error
 from assessment.models import Applicant, Judgment, Pool, PoolInstance, PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.rounds import CopiedItem, complete_rounds, copied_items
@@ -69,9 +68,9 @@ def reveal_round(*, round_: Round, by: User | None, at: datetime) -> None:
     `UserError` if the labels are already revealed (`revealed`), or are never (`not-revealed`).
     """
     if not round_.rules.can_be_revealed:
-        raise assessment_error("not-revealed")
+        raise UserError("The labels of this round are never revealed.", code="not-revealed")
     if not Round.objects.filter(pk=round_.pk, revealed_at=None).update(revealed_at=at):
-        raise assessment_error("revealed.again")
+        raise UserError("The votes of this round are already revealed.", code="revealed")
     Pool.objects.filter(round=round_, closed_at=None).update(closed_at=at)
     items = PoolItem.objects.filter(pool__round=round_).order_by()
     record_round("round.reveal", round_, by, open_items=items.filter(done_at=None).count())
@@ -110,9 +109,9 @@ def discard_round(*, round_: Round, by: User) -> None:
     items = PoolItem.objects.filter(pool__round=round_)
     list(items.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
     if Judgment.objects.filter(instance__item__pool__round=round_).exists():
-        raise assessment_error("judged")
+        raise UserError("This round has judgments. Archive it instead.", code="judged")
     if round_.applicants.exists():
-        raise assessment_error("applicants")
+        raise UserError("This sample task has applicants. Archive it instead.", code="applicants")
     record_round("round.discard", round_, by, items=items.count())
     PoolInstance.objects.filter(item__pool__round=round_).delete()
     Pool.objects.filter(round=round_).delete()
@@ -181,7 +180,10 @@ def make_round(*, task: Task, plan: RoundPlan, by: User | None, at: datetime) ->
     Raises `UserError` if nobody has an item (`nothing-to-judge`).
     """
     if not any(plan.items.values()):
-        raise assessment_error("nothing-to-judge")
+        raise UserError(
+            "The round has no items to judge. Choose topics with items, and assessors.",
+            code="nothing-to-judge",
+        )
     # Of two organizers who make a round at once, the second waits and gets the next number.
     Task.objects.select_for_update(no_key=True).get(pk=task.pk)
     others = Round.objects.filter(task=task, kind=plan.kind)
@@ -274,12 +276,14 @@ def apply_to_round(*, round_: Round, user: User, at: datetime) -> Applicant:
     # Of two requests of the same person, the second waits and finds the first's application.
     Task.objects.select_for_update(no_key=True).get(pk=task.pk)
     if user.pk == round_.expert:
-        raise assessment_error("is-expert")
+        raise UserError("You are the expert of this sample task.", code="is-expert")
     known = Applicant.objects.filter(round=round_, user=user).first()
     if known:
         return known
     if round_.pool.closed_at or task.archived_at:
-        raise assessment_error("pool-closed.rounds")
+        raise UserError(
+            "This sample task is closed. Ask the organizers for another one.", code="pool-closed"
+        )
     samples = round_.pool.items.filter(assessor=round_.expert)
     add_items(round_.pool, {user.pk: copied_items(samples)})
     record_round("round.apply", round_, user)
@@ -296,7 +300,9 @@ def rate_applicant(*, applicant: Applicant, rating: Rating, by: User, at: dateti
     if rating.decision not in Applicant.Decision.values or not (
         rating.score is None or 0 <= rating.score <= HIGHEST_SCORE
     ):
-        raise assessment_error("bad-rating", most=HIGHEST_SCORE)
+        raise UserError(
+            f"Choose a decision, and a score from 0 to {HIGHEST_SCORE}.", code="bad-rating"
+        )
     known = Applicant.objects.select_for_update().get(pk=applicant.pk)
     is_decided = known.decision != rating.decision
     known.score, known.note, known.decision = rating

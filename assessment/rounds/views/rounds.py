@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused, told
@@ -16,7 +17,6 @@ from arqlab.web.downloads import table_response
 from arqlab.web.pages import FILE, ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
 from arqlab.web.tabs import Tab, organizers
-from assessment.errors import assessment_error
 from assessment.models import Round
 from assessment.models.kinds import KINDS, ItemSource
 from assessment.pools.services.changing import close_pool, open_pool
@@ -141,7 +141,11 @@ def _change(round_: Round, action: str, by: User) -> str:
         discard_round(round_=round_, by=by)
         return f"{round_} was removed. Nobody had judged in it."
     if round_.revealed_at or round_.archived_at or action != "open":
-        raise assessment_error("revealed.rounds")
+        raise UserError(
+            "The votes of this round are revealed, or it is archived, so nobody can judge in it. "
+            "Make another round.",
+            code="revealed",
+        )
     open_pool(pool=round_.pool, by=by)
     return "Judging in this round is open again."
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.urls import reverse
 
-from arqlab.core.errors import require_text
+from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import User
 from arqlab.core.selectors import organizers_of
 from arqlab.core.services.audit import record_event
@@ -15,7 +15,6 @@ from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.services.assigning import return_items
-from assessment.errors import assessment_error
 from assessment.models import Judgment, PoolItem, Ticket
 from assessment.tickets.selectors import policy_of
 
@@ -40,12 +39,23 @@ def answer_ticket(
         is_closed = locked.get() is not None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
-        raise assessment_error("answered-meanwhile.tickets")
+        raise UserError(
+            "Someone else has already answered this ticket. Their answer is below.",
+            code="answered-meanwhile",
+        )
     if is_closed:
-        raise assessment_error("pool-closed.tickets")
+        raise UserError(
+            "The pool is closed, so the item cannot be judged again. Answer without returning the "
+            "item.",
+            code="pool-closed",
+        )
     current = Judgment.objects.filter(pk=ticket.judgment_id, is_current=True)
     if returns_item and not current.update(is_current=False):
-        raise assessment_error("judged-since")
+        raise UserError(
+            "The item was judged again after the ticket was opened. Answer without returning the "
+            "item.",
+            code="judged-since",
+        )
     if returns_item:
         return_items(items)
     record_ticket("ticket.answer", ticket, by, answer=answer, returns_item=returns_item)
@@ -68,7 +78,9 @@ def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> No
     _require_answer(answer)
     known = Ticket.objects.select_for_update().get(pk=ticket.pk)
     if known.answered_at is None:
-        raise assessment_error("not-answered")
+        raise UserError(
+            "Nobody has answered this ticket yet. Answer it first.", code="not-answered"
+        )
     if known.answer != answer:
         Ticket.objects.filter(pk=ticket.pk).update(answer=answer, answered_by=by, answered_at=at)
         record_ticket("ticket.correct", ticket, by, before=known.answer, answer=answer)
@@ -88,14 +100,20 @@ def send_ticket(
     Raise `UserError` if the ticket is answered, or the expert reported the item or may not judge.
     """
     if expert == ticket.judgment.assessor:
-        raise assessment_error("own-ticket", expert=expert)
+        raise UserError(
+            f"{expert.name} reported this item. Choose another expert.", code="own-ticket"
+        )
     if not judging_staff(ticket.lab).filter(pk=expert.pk).exists():
-        raise assessment_error("no-expert.tickets", expert=expert)
+        raise UserError(
+            f"{expert.name} is neither an assessor nor an organizer of this lab. Grant a role "
+            "first.",
+            code="no-expert",
+        )
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
     sent = {"expert": expert, "question": question, "sent_by": by, "sent_at": at}
     reset = {"opinion": "", "proposed_label": None, "advised_at": None}
     if not waiting.update(**sent, **reset):
-        raise assessment_error("answered-meanwhile.closed")
+        raise UserError("This ticket is already answered.", code="answered-meanwhile")
     record_ticket("ticket.send", ticket, by, expert=expert.get_username(), question=question)
     key = f"ticket {ticket.pk} sent {at.isoformat()}"
     _notify(ticket, Kind.TICKET_SENT, [expert], key, by, question=question)
@@ -113,10 +131,12 @@ def advise_ticket(
     _require_answer(opinion)
     scale = ticket.judgment.instance.item.pool.label_scale
     if label is not None and label not in {known.value for known in scale.judgments}:
-        raise assessment_error("label", label=label)
+        raise UserError(f"Label {label} is not a judgment. Choose one of the list.", code="label")
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None, expert=by)
     if not waiting.update(opinion=opinion, proposed_label=label, advised_at=at):
-        raise assessment_error("not-with-you")
+        raise UserError(
+            "This ticket is already answered, or was sent to someone else.", code="not-with-you"
+        )
     record_ticket("ticket.advise", ticket, by, opinion=opinion, label=label)
     proposal = "The expert proposes no label."
     if label is not None:
@@ -133,7 +153,10 @@ def close_ticket_as_expert(
 ) -> None:
     """Send the expert's opinion to the assessor as the answer, if the policy allows it."""
     if not policy_of(ticket.topic.task).expert_closes:
-        raise assessment_error("organizers-close")
+        raise UserError(
+            "In this task, the organizers close tickets. Send them your opinion.",
+            code="organizers-close",
+        )
     advise_ticket(ticket=ticket, opinion=opinion, label=label, at=at, by=by)
     answer_ticket(ticket=ticket, answer=opinion, returns_item=returns_item, at=at, by=by)
 

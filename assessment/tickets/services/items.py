@@ -20,13 +20,13 @@ from arqkit.texts.html.rendering import (
 from arqkit.texts.html.sanitizer import clean_post
 from arqkit.texts.maths.macros import Definitions
 from arqkit.texts.maths.typesetting import Typeset
+from arqlab.core.errors import UserError
 from arqlab.core.models import Correction, Corrections, Lab, User
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.corrections import require_shown, save_correction
 from arqlab.core.services.formulas import store_formulas, typeset_again, typeset_formulas
 from arqlab.core.services.topic_pages import renew_topics, topic_texts
-from assessment.errors import assessment_error
 from assessment.models import PoolInstance, PoolItem, Ticket
 from assessment.pools.services.texts import body_of
 from collection.models import NEVER_CLEANED, Collection, Post
@@ -204,7 +204,7 @@ def started_draft(item: TicketItem, kind: RepairKind, number: int | None, lab: L
     corrections = corrections_of(lab)
     if kind == RepairKind.FORMULA:
         if number is None or not 0 <= number < len(item.formulas):
-            raise assessment_error("no-formula")
+            raise UserError("Choose a formula of the item.", code="no-formula")
         key = list(item.formulas)[number][0]
         return RepairDraft(kind, key, corrections.formulas.get(key, key))
     if kind == RepairKind.TEXT:
@@ -267,14 +267,20 @@ def _require_repairable(item: TicketItem, draft: RepairDraft, lab: Lab) -> None:
         _require_answer(item)
         collection = collection_of(lab)
         if not collection or not _has_question(collection, draft.value):
-            raise assessment_error("no-question", draft=draft)
+            raise UserError(
+                f"The collection has no question {draft.value}. Use the id of a question.",
+                code="no-question",
+            )
     if draft.kind == RepairKind.SANITIZE and item.post is None:
-        raise assessment_error("no-post")
+        raise UserError("The collection does not have this post.", code="no-post")
 
 
 def _require_answer(item: TicketItem) -> None:
     if item.post is None or item.post.kind != Post.Kind.ANSWER:
-        raise assessment_error("no-answer")
+        raise UserError(
+            "Only an answer of the collection has a question. Correct the text instead.",
+            code="no-answer",
+        )
 
 
 def _has_question(collection: Collection | int, post_id: str) -> bool:

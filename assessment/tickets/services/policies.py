@@ -16,7 +16,6 @@ from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from assessment.assignments.services.assigning import return_items
-from assessment.errors import assessment_error
 from assessment.guidelines.selectors.versions import guideline_text
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Assignment, Judgment, PoolItem, Ticket, TicketPolicy
@@ -63,7 +62,7 @@ def edit_policy(
     """Change the policy of a task for new labels. Raise `UserError` if it lacks the expert."""
     require_unarchived(task)
     if Action.EXPERT in actions.values() and expert is None:
-        raise assessment_error("no-expert.policy")
+        raise UserError("Choose the expert who gets the tickets.", code="no-expert")
     before = policy_of(task)
     after = {"actions": dict(actions), "expert": expert, "expert_closes": expert_closes}
     if all(getattr(before, name) == value for name, value in after.items()):

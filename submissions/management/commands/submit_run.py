@@ -16,11 +16,11 @@ from django.utils import timezone
 
 from arqkit.formats.runs.results import report_data, report_text
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS
+from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import LabCommand, read_bytes
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named, team_key
 from arqlab.core.services.teams import create_team, lab_team
-from submissions.errors import submission_error
 from submissions.models import Run
 from submissions.services.run_metadata import RunMetadata, teams_in_names
 from submissions.services.uploads import metadata_by_name, submit_upload
@@ -118,14 +118,20 @@ class Command(LabCommand):
         """Return the team with the only name. If the lab lacks it, create it or refuse."""
         if len(names) != 1:
             named = f"several teams ({', '.join(names)})" if names else "no team"
-            raise submission_error("no-team.several", named=named)
+            raise UserError(
+                f"The file name contains {named}. Name the team with --team NAME.", code="no-team"
+            )
         name = names[0]
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
         if team is None and not options["new_team"]:
             keys = {team_key(other.name): other.name for other in task.lab.teams.all()}
             near = [keys[key] for key in get_close_matches(team_key(name), keys)]
             similar = f"Did you mean {' or '.join(near)}? " if near else ""
-            raise submission_error("no-team.unknown", task=task, name=name, similar=similar)
+            raise UserError(
+                f"{task.lab} has no team named {name}. {similar}Correct the name with --team NAME, "
+                "or create the team with --new-team.",
+                code="no-team",
+            )
         if team is None:
             confirmed = options["confirm_name"]
             team = create_team(lab=task.lab, name=name, by=by, joins=False, confirmed=confirmed)

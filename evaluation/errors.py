@@ -1,5 +1,0 @@
-"""The refusals of this app, with the sentences of refusals.toml."""
-
-from arqlab.core.errors import errors_of
-
-release_error = errors_of(__file__)
