@@ -1,32 +1,21 @@
-"""The progress of a task by topic and assessor, its estimated completion, and offline trips."""
+"""The progress of a task by topic and assessor, and its estimated completion."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import reduce
 from math import ceil
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Min, QuerySet
 
 from arqkit.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
 from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
 from assessment.assignments.selectors.left_out import left_out_topics
-from assessment.models import Assignment, Pool, PoolItem
+from assessment.models import Assignment, Pool
 from assessment.qrels.selectors.counts import Judged, Size, TopicTally, added, topic_tallies
 
 NO_PACE = Pace()
-
-LEASE = timedelta(minutes=30)
-
-# Without a join of the item, so that a conditional UPDATE stays one.
-_HOLDERS_ROLE = Exists(
-    Membership.objects.filter(
-        lab__tasks__topics=OuterRef("topic_id"),
-        user=OuterRef("leased_to_id"),
-        role__in=Role.judging(),
-    )
-)
 
 TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")
 """Long fields of topics that lists do not load."""
@@ -235,34 +224,6 @@ class AssignmentGrid(TopicRows):
 def together(paces: Iterable[Pace]) -> Pace:
     """Return the combined pace."""
     return reduce(Pace.plus, paces, NO_PACE)
-
-
-def free_items(at: datetime) -> Q:
-    """Return the condition that nobody has leased an item; a lease ends with its holder's role."""
-    return Q(leased_until=None) | Q(leased_until__lte=at) | Q(~_HOLDERS_ROLE)
-
-
-def long_leases(at: datetime) -> QuerySet[PoolItem]:
-    """Return the waiting items that are leased for longer than a page needs."""
-    long = PoolItem.official.filter(done_at=None, leased_until__gt=at + LEASE)
-    return long.filter(_HOLDERS_ROLE)
-
-
-def trips_of_task(task: Task, *, at: datetime) -> list[dict[str, Any]]:
-    """Return the offline trips in a task, by topic and assessor, in two queries.
-
-    Each has the `person`, the id of the topic, the number of `items` and `until` when it lasts.
-    """
-    away = Assignment.objects.filter(topic__task=task, trip_until__gt=at)
-    rows: QuerySet[Any, Any] = (
-        long_leases(at)
-        .filter(topic__in=away.values("topic"))
-        .order_by("topic__position", "leased_to")
-        .values("topic__query_id", "leased_to")
-        .annotate(items=Count("pk"), until=Max("leased_until"))
-    )
-    people = User.objects.in_bulk({row["leased_to"] for row in rows})
-    return [{"person": people[row["leased_to"]], **row} for row in rows]
 
 
 def judging_staff(lab: Lab) -> QuerySet[User]:

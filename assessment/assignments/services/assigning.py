@@ -17,7 +17,8 @@ from arqlab.core.oddities import counted, name_list
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
-from assessment.assignments.selectors.grid import judging_staff, long_leases
+from assessment.assignments.selectors.grid import judging_staff
+from assessment.assignments.selectors.leases import long_leases
 from assessment.models import Assignment, PoolItem
 
 Pairs = list[tuple[Topic, User]]

@@ -33,8 +33,8 @@ from assessment.assignments.selectors.grid import (
     PersonRow,
     TopicRow,
     assignment_grid,
-    trips_of_task,
 )
+from assessment.assignments.selectors.leases import trips_of_task
 from assessment.assignments.selectors.viability import topic_forecasts
 from assessment.assignments.services.assigning import (
     Pairs,

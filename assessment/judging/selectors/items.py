@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connection
 
 from arqkit.labels import LabelScale, scale_of_rows
-from assessment.assignments.selectors.grid import LEASE
+from assessment.assignments.selectors.leases import LEASE
 from assessment.judging.selectors.statements import (
     NEXT,
     NEXT_IN_ROUND,

@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
-from assessment.assignments.selectors.grid import LEASE
+from assessment.assignments.selectors.leases import LEASE
 from assessment.assignments.services.assigning import return_items
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Submitted, lock_next, submitted_item

@@ -11,12 +11,13 @@ from django.db.models import Case, F, Q, QuerySet, When
 from django.templatetags.static import static
 
 from arqlab.core.models import User
-from assessment.assignments.selectors.grid import LEASE, free_items, long_leases
+from assessment.assignments.selectors.leases import LEASE, free_items, long_leases
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import ShownItem, Stack, TopicPath, lock_next, shown_item
 from assessment.judging.selectors.progress import open_items
 from assessment.models import Assignment, Judgment, PoolItem
 
+# Of a trip: what an assessor has with them, nobody else can judge.
 MAX_ITEMS = 50
 MAX_HOURS = 7 * 24
 DEFAULT_HOURS = 24
