@@ -48,6 +48,7 @@ from arqkit.records import (
 from arqkit.streams import ending_when_unread
 
 LARGEST = 2**31 - 1
+"""Without a server nobody else waits for memory, so a check by command has no limits."""
 ONE_REPAIR = "--repair takes one run. Repair the runs one by one."
 
 

@@ -263,7 +263,7 @@ def _is_figure(cell: str) -> bool:
 
 
 def print_json(data: object) -> None:
-    """Print data as JSON."""
+    """Print data as indented JSON, with letters of all languages as they are."""
     sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
 
 

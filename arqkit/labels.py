@@ -70,7 +70,7 @@ class LabelScale:
 
     @cached_property
     def judgments(self) -> tuple[ScaleLabel, ...]:
-        """Return the labels that are judgments."""
+        """Return the labels that say how relevant an item is; only these get into measures."""
         return tuple(label for label in self.labels if label.is_judgment)
 
     @cached_property

@@ -159,6 +159,7 @@ class _Response:
 
     def __init__(self, file: SpooledTemporaryFile[bytes], loop: asyncio.AbstractEventLoop) -> None:
         self.file, self.loop = file, loop
+        # A thread appends to the file while the loop reads from it, and both move its position.
         self.lock, self.news = Lock(), asyncio.Event()
         self.start: Message = {}
         self.is_wanted = True

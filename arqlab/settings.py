@@ -278,10 +278,13 @@ CELERY_TASK_ROUTES = {task: {"queue": queue} for task, queue in QUEUES.items()}
 CELERY_TASK_QUEUES = [Queue(name) for name in {*QUEUES.values(), CELERY_TASK_DEFAULT_QUEUE}]
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED
+# A task whose worker was killed runs again: each is written so that this is harmless.
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
+# A worker takes one task at a time: those behind a long one wait for any free worker.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
+# A task ends before another worker may take over what it has claimed.
 CELERY_TASK_TIME_LIMIT = CLAIM_SECONDS - 30
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_keepalive": True}

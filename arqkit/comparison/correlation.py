@@ -17,6 +17,7 @@ from arqkit.comparison.differences import DECIMALS
 from arqkit.measures.columns import Integers, Reals
 
 SAMPLES = 2_000
+"""A share of so many samples has a standard error of about 1%."""
 
 PERSISTENCE = 0.9
 """The p of rank-biased overlap: the first ten items have 86% of the weight."""

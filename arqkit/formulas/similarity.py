@@ -20,6 +20,7 @@ from hashlib import blake2b
 import polars as pl
 
 WINDOW = 2
+"""The edges of a path between two symbols, as in the small variants of Tangent."""
 BATCH = 200_000  # formulas whose pairs are in memory at once while building an index
 GROUP = 65_536  # rows in a row group of the index
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from arqkit.measures.names import Measure
 
 STEPS = (0.05, 0.1, 0.2, 0.5)
+"""The steps that are tried, the finest first."""
 TOPICS_A_STEP = 5
 """The topics that it takes from 0 to 1 to move a mean by a step. What fewer than half as many
 topics have shows as 0."""

@@ -121,6 +121,7 @@ class ProvidedMeasures:
     """
 
     def __init__(self, judged: pl.DataFrame, names: Iterable[str], *, topics: int) -> None:
+        # The lock is for `values`, which several threads call.
         self._topics, self._lock = topics, threading.Lock()
         self._names = {ir_measures.parse_measure(name): name for name in names}
         passes: dict[tuple[Provider, ir_measures.Measure | None], list[ir_measures.Measure]] = (

@@ -57,6 +57,7 @@ _OF_2016 = ("P@5", "P@10", "P@15", "P@20", "AP", "Bpref", "Judged@10")
 """NTCIR-12 reported precision at four depths (003 §4)."""
 
 _ANSWER_SECONDS, _FORMULA_SECONDS = 44.1, 26.6
+"""What assessors of ARQMath-3 took for an answer (004 §4.4) and a formula instance (§5.4)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from arqkit.labels import (
     scale_of_rows,
 )
 
+# NTCIR's labels, from 0 to 4, are the preset scale with the most grades.
 HIGHEST_OF_RANGE = 4
 
 SYSTEM_FAILURE = ScaleLabel(
@@ -122,7 +123,7 @@ def read_scale(value: object) -> LabelScale:
 
 
 def is_relevant_possible(scale: LabelScale, relevant_from: int) -> bool:
-    """Return whether a label of the scale is relevant."""
+    """Return whether any label of the scale reaches `relevant_from`: else no item is relevant."""
     return any(label.value >= relevant_from for label in scale.judgments)
 
 

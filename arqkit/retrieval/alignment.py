@@ -29,6 +29,7 @@ Reals = NDArray[np.float64]
 
 NO_KIND, LETTER, NAME, WILDCARD, UNORDERED = range(5)
 _KINDS = {"N!": 5, "T!": 6, "F!": 7, "+!": 8, "-!": 9, "?!": WILDCARD, "U!": UNORDERED}
+# The first numbers above the kinds; a list adds the number of its letter.
 _BRACKETS, _LISTS = 10, 32
 
 _ALONE = Lock()  # numba's own pool of threads ends the process when a second thread uses it

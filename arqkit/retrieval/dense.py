@@ -103,7 +103,7 @@ class DenseIndex:
 
     @classmethod
     def open(cls, folder: Path) -> DenseIndex:
-        """Return the index in a folder."""
+        """Return the index that `build` wrote to a folder."""
         return cls(VectorIndex.open(folder))
 
     def search(self, topics: Iterable[TopicRecord], *, limit: int = MOST_ITEMS) -> pl.DataFrame:

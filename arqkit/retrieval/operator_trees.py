@@ -225,7 +225,7 @@ class _Parser:
         self.has_invisible_signs = has_invisible_signs
 
     def term(self, node: Node) -> _Term:
-        """Return the term of a node."""
+        """Return a node of presentation MathML as a term of an operator tree, with its operands."""
         name, children = node.name, node.children
         if name == "mrow":
             return self.row(children)

@@ -95,7 +95,7 @@ class _Sampler(NamedTuple):
 
 
 def _grouped(numbers: Rows) -> list[Rows]:
-    """Return the rows of each number."""
+    """Return the rows that have each number from 0 on, in their order."""
     order = np.argsort(numbers, kind="stable")
     return np.split(order, np.searchsorted(numbers[order], np.arange(1, numbers.max() + 1)))
 

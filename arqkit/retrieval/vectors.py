@@ -27,6 +27,7 @@ FLAT = 3_000_000
 number, if the index still finds the nearest ones."""
 LEAST_RECALL = 0.95
 """Of the 10 nearest neighbours, the share that a compressed index must find."""
+# The vectors whose neighbours are compared, and those from which the code of a byte is learnt.
 _PROBES, _TRAINING = 200, 100_000
 _AT_ONCE = 16
 """Queries: faiss rounds more than 19 at once in another way, which depends on how many they are."""

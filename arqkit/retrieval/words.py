@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 TERMS_AT_ONCE = 2_000_000
 """Terms in memory while an index is built, with repetitions: those of some 6,000 answers."""
+# A term and its passage are one number of 64 bits, the passage in the lower half: one sort orders
+# by both.
 _PASSAGE = (1 << 32) - 1
 Weigh = Callable[[NDArray[np.int64], int], NDArray[np.float64]]
 """The weight of terms, from the number of passages that have each and the number of passages."""

@@ -32,6 +32,7 @@ DIGITS_COMPARED = 12
 DEPTHS = (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
 """The depths that the ablation tries, up to the pool's."""
 MOST_DEPTHS = 8
+"""Each depth scores all runs again."""
 MOST_ORPHANS = 0.1
 """The share of judged items that may have come from no run, such as ARQMath-1's thread answers."""
 _PRIME_KINDS = ("nDCG", "AP", "P")

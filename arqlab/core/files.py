@@ -139,7 +139,7 @@ class FileAt(File):
         super().__init__(path.open("rb"), name=str(path))
 
     def temporary_file_path(self) -> str:
-        """Return its path."""
+        """Return the path of the file, which Django moves to its place instead of copying it."""
         return str(self.name)
 
 

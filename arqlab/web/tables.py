@@ -150,7 +150,7 @@ class Column:
         return Cell(self, html, " ".join(filter(None, css)), row)
 
     def foot(self, value: Any) -> Cell:
-        """Return the cell of a value in the foot."""
+        """Return a cell of the foot: a text as it is, other values formatted as in the column."""
         html = value if isinstance(value, str) else self.kind.html(value)
         return Cell(self, html, self.classes, None)
 
@@ -278,7 +278,7 @@ class Table:
 
     @cached_property
     def on_page(self) -> list[Column]:
-        """Return the columns of the page."""
+        """Return the columns with a heading; the others are in files only."""
         return [column for column in self.columns if column.heading]
 
     @property

@@ -121,7 +121,7 @@ def import_rows(collection: Collection, *, at: datetime) -> list[ImportRow]:
 
 
 def import_row(collection: Collection, record_id: int, *, at: datetime) -> ImportRow | None:
-    """Return one import of a collection, or None."""
+    """Return an import with its progress at a time, or None for one of another collection."""
     record = collection.imports.filter(pk=record_id).first()
     return None if record is None else _row(record, at)
 

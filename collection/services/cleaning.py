@@ -72,6 +72,7 @@ def _clean_posts(old: QuerySet[Post]) -> int:
 
 @transaction.atomic
 def _clean_comments(old: QuerySet[Comment]) -> int:
+    # Lock the rows, as `_clean_posts` does.
     comments = list(old.select_for_update().order_by("pk")[:BATCH])
     changed = []
     for comment in comments:

@@ -114,7 +114,7 @@ def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Se
 
 
 def look_alike(version: VisualMap, latex: str, *, limit: int = 12) -> FormulaMatches:
-    """Return the formulas that match LaTeX."""
+    """Return the forms of a version that look like LaTeX, most similar first, at most `limit`."""
     mathml = presentation_mathml(latex)
     return formulas_like(
         version, latex=latex, layout=layout_string(mathml) if mathml else None, limit=limit

@@ -19,7 +19,7 @@ def open_first(tasks: Iterable[TaskRow]) -> list[TaskRow]:
 
 @register.filter
 def phase(row: LabRow, overview: LabsOverview) -> str:
-    """Return the phase of a lab."""
+    """Return the phase of a lab, such as `judging` (see `LabsOverview.phase`)."""
     return overview.phase(row)
 
 

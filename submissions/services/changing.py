@@ -279,7 +279,7 @@ def take_repaired(*, run: Run, by: User, at: datetime, check_only: bool = False)
 
 
 def metadata_of(run: Run) -> RunMetadata:
-    """Return the metadata of a run."""
+    """Return what a team can correct about a run, as it is stored."""
     return RunMetadata(**{name: getattr(run, name) for name in RunMetadata.__dataclass_fields__})
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 PIECE = 4 * 1024 * 1024
+"""The bytes that are unpacked at a time, so that a dump is never whole in memory."""
 GZIP, BZIP2 = b"\x1f\x8b", b"BZh"
 MOST_UNPACKED = 100, 100_000_000
 """The bytes that a file may unpack to: this multiple of its size, or this number if it is more.
@@ -25,7 +26,7 @@ class DamagedFileError(Exception):
 
 
 class ByteStream(Protocol):
-    """A stream of bytes."""
+    """What files, pipes and decompressors have in common: bytes that are read once, in order."""
 
     def read(self, size: int, /) -> bytes:
         """Return the next bytes."""

@@ -19,8 +19,10 @@ from arqkit.records import FileRefusedError, Problem
 MEBIBYTE = 1024 * 1024
 CHUNK = 64 * 1024  # less than the longest line
 MAX_RUN_BYTES = 16 * MEBIBYTE  # of one run: checking takes about fifteen times as much memory
+# Reading stops at a longer line, so that a file without line ends is not read to its end.
 MAX_LINE_BYTES = 200_000
 MAX_NAME = 200  # characters of a file name that are kept
+# The first block of a tar archive, which ends with the mark of its format.
 HEAD = 512
 TAR_MARK = slice(257, 262)
 _TABLES = data_beside(__file__)
@@ -30,6 +32,7 @@ MAGIC: dict[str, str] = _TABLES["magic"]
 """The kinds of files that cannot be a run, by their first bytes."""
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
 
+# Limits of an upload: its bytes and lines when it is unpacked, and its run files.
 MAX_BYTES = 64 * MEBIBYTE
 MAX_LINES = 500_000
 MAX_MEMBERS = 200
@@ -37,6 +40,7 @@ MAX_DIRECTORY_BYTES = MEBIBYTE  # of the central directory of a zip
 TAIL = 65_536 + 64  # where a zip ends: its end record, a comment, the locator of ZIP64
 
 END_RECORD = struct.Struct("<4s4H2LH")
+# Bit 0 of the flags of a member (APPNOTE.TXT 4.4.4).
 ENCRYPTED = 0x1
 # A ValueError comes from offsets before the beginning of a zip and from names that are not UTF-8.
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)

@@ -247,7 +247,10 @@ def rows(path: Path, kind: str) -> Iterator[DumpRow | Problem]:
 
 
 def read_block(block: Block) -> Iterator[DumpRow | Problem]:
-    """Yield the rows of a block, and its problems."""
+    """Yield the rows of a block. A row that is not XML becomes a problem; the others are read.
+
+    The block is parsed as a whole, which is faster, and row by row only if that fails.
+    """
     data = block.data
     starts = [match.start() for match in ROW.finditer(data)]
     parser = etree.XMLParser(

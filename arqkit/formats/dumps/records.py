@@ -19,6 +19,7 @@ T = TypeVar("T")
 
 MAX_NAME = 200  # characters of a person's name that are kept
 MAX_TAG = 100
+# PostgreSQL stores the numbers of a dump as integers of 32 bits.
 MAX_NUMBER = 2**31 - 1
 LINK_KINDS = {"1": "related", "3": "duplicate"}
 BADGE_CLASSES = {"1": "gold", "2": "silver", "3": "bronze"}

@@ -35,6 +35,7 @@ COLUMNS = (
     *("old_visual_id", "visual_id", "issue", "formula"),
 )
 ROWS_A_PART = 100_000
+"""The rows that are a frame at a time: memory does not grow with the index."""
 SCHEMA = dict.fromkeys(COLUMNS, pl.String)
 SUFFIXES = (".tsv", ".tsv.gz", ".tsv.bz2")
 OTHER_HEADINGS = {

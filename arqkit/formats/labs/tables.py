@@ -219,12 +219,12 @@ class LabTable:
         return None
 
     def table(self, key: str, *, required: bool = True) -> "LabTable | None":
-        """Return the table of a key."""
+        """Return the table of a key; None, with a mistake if it is `required`, without one."""
         values = self.take(key, _a_table) if required else self.take(key, _a_table, None)
         return None if values is None else LabTable(self._mistakes, (*self._at, key), values)
 
     def tables(self, key: str, *, required: bool = True) -> list["LabTable"]:
-        """Return the tables of a key."""
+        """Return the tables of a key; none, with a mistake if they are `required`, without any."""
         rows = self.take(key, _some_tables) if required else self.take(key, _some_tables, [])
         return [
             LabTable(self._mistakes, (*self._at, key, number), row)

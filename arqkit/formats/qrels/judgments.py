@@ -20,6 +20,7 @@ from arqkit.labels import LabelScale
 from arqkit.records import LONGEST_ID, FileProblems, FileRefusedError, Problem
 
 LONGEST_COMMENT = 10_000
+# As milliseconds, more do not fit into the column of 32 bits.
 MAX_SECONDS = 2_000_000
 _NEEDED = ("topic", "item", "label")
 _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0*)?")

@@ -31,6 +31,7 @@ MARKS: Mapping[str, Mapping[str, object]] = {
 }
 
 LONGEST_FILE = 255
+"""The longest name that file systems take."""
 COLUMNS = "three columns: run file, topic, answer id"
 
 

@@ -37,6 +37,7 @@ _TOPICS = 'topics = json.loads(Path("task.json").read_text(encoding="utf-8"))["r
 _KIT = data_beside(__file__, "starter.toml")
 
 PACK_VERSION = 1
+"""Increase it when this version can no longer read the packs of the last one."""
 _SETTINGS = "task.json"
 # The columns that a check reads. They are in files of their own, and `knows` asks a server.
 _COLUMNS = {"posts": ("post_id", "type"), "formulas": ("formula_id", "post_id", "visual_id")}

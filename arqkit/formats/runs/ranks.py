@@ -15,6 +15,7 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$"
 PERCENT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)\s?%$"
 THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
+# trec_eval keeps scores as C floats, in which a larger one is infinity (docs/adr/0004).
 LARGEST_32_BIT = 3.4028234663852886e38
 TIES = {
     "score": "trec_eval 9.0.4 orders equal scores by id, the last id in byte order first, and "

@@ -142,7 +142,7 @@ def mend(row: Row, kinds: Sequence[str], columns: Columns) -> tuple[Row, list[st
 
 
 def split_cells(line: str, separator: str) -> Row:
-    """Return the cells of a line."""
+    """Return the cells of a line without spaces around them; blanks may repeat as a separator."""
     if separator == " ":
         return line.split()
     return [cell.strip(" ") for cell in line.rstrip("\r").split(separator)]

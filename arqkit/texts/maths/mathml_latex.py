@@ -34,6 +34,7 @@ _ACCENTS = {
 _STYLE = re.compile(r"\{\\(?:display|text)style\b\s*(.*)\}", re.DOTALL)
 _BARLESS = re.compile(r"0(?:\.0*)?[a-z%]*")
 DEEPEST = 100
+"""Of elements within each other, well below Python's limit of recursion."""
 
 _ENCLOSED = {"top": r"\overline", "bottom": r"\underline", "box": r"\boxed", "radical": r"\sqrt"}
 _NAMES = {"mod": r"\bmod", "lim sup": r"\limsup", "lim inf": r"\liminf"}
@@ -95,7 +96,7 @@ class _Writer:
         return latex if latex and is_symbol else f"{{{latex}}}"
 
     def write(self, element: etree._Element) -> str:
-        """Return one element."""
+        """Return an element as LaTeX, an empty text below `DEEPEST`."""
         name, children = _name(element), [child for child in element if _name(child)]
         if self.depth > DEEPEST:
             return ""

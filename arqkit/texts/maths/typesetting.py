@@ -52,6 +52,7 @@ _SIDE = re.compile(r"\\(left|right)(?![A-Za-z])\s*\.?")
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z]+\*?)\}(?:\{[lcr| ]*\})?")
 
 TEMML = Path(__file__).with_name("temml") / "temml.min.js"
+# Limits of QuickJS for a formula: LaTeX comes from strangers, and macros can loop or grow.
 SECONDS = 0.5
 MEMORY = 48 * 2**20
 LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000

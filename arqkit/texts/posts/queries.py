@@ -12,6 +12,7 @@ from arqkit.texts.posts.typed import typed_pieces, without_wildcards
 
 LONGEST = 1000  # characters; the rest of a query is ignored
 MAX_TERMS = 24
+"""Each word costs a look-up in the index."""
 
 # Ignored unless they are part of a phrase or the query has nothing else.
 STOP_WORDS = frozenset(

@@ -68,7 +68,7 @@ class LabCommand(BaseCommand):
         cls.help = " ".join((cls.__doc__ or "").split())
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add `arguments`."""
+        """Add the `arguments` that the command declares, by their names and options."""
         for name, options in self.arguments.items():
             parser.add_argument(name, **options)
 

@@ -24,6 +24,7 @@ def save_correction(
     """Store a correction, in place of one with its key. Raise `UserError` if it cannot be shown."""
     require_unarchived(lab)
     require_shown(kind, value)
+    # Lock the correction: the log must record the text that this one replaces.
     stored = Correction.objects.select_for_update().filter(lab=lab, kind=kind, digest=_digest(key))
     before = stored.values_list("value", flat=True).first()
     correction, _ = Correction.objects.update_or_create(

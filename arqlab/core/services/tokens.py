@@ -29,6 +29,7 @@ def create_token(
     they are (`require_identity`).
     """
     require_identity(Action.CREATE_TOKEN, by=user, detail=name)
+    # Lock the user: of two requests at once, the second must count the first's token.
     User.objects.select_for_update().get(pk=user.pk)
     if user.api_tokens.count() >= MOST:
         raise UserError(

@@ -45,7 +45,7 @@ class _Read(NamedTuple):
 
     @property
     def texts(self) -> tuple[PostText, ...]:
-        """Return all texts."""
+        """Return title, question and query formula, whose formulas are typeset together."""
         return self.title, self.body, self.formula
 
 
@@ -65,6 +65,7 @@ def typeset_old_topics(*, seconds: float) -> None:
     """Typeset topics of other versions of the typesetter again, for about `seconds`."""
     end = time.monotonic() + seconds
     old_topics = Topic.objects.exclude(engine__in=("", ENGINE))
+    # Lock the topics: an edit in the meantime must not get the page of its earlier text.
     old_topics = old_topics.select_related("task__lab").select_for_update(of=("self",))
     is_left = True
     while is_left and time.monotonic() < end:
@@ -82,6 +83,7 @@ def topic_texts(topic: Topic) -> tuple[PostText, ...]:
 
 def renew_topics(lab: Lab, latex: str) -> None:
     """Typeset the topics that contain a formula again, after its correction changed."""
+    # Lock the topics: an edit in the meantime must not get the page of its earlier text.
     topics = Topic.objects.filter(task__lab=lab).exclude(engine="").select_for_update(of=("self",))
     having = [
         topic for topic in topics if any(key[0] == latex for key in keys_of(topic_texts(topic)))

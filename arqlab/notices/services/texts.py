@@ -42,7 +42,7 @@ def text_of(lab: Lab, kind: str) -> NoticeText:
 
 
 def texts_of(lab: Lab) -> dict[Kind, NoticeText]:
-    """Return the text of each kind of notice in a lab."""
+    """Return the text of each kind of notice in a lab: its own where it edited one."""
     edited_texts = {
         Kind(edited.kind): NoticeText(edited.subject, edited.text)
         for edited in lab.edited_texts.all()

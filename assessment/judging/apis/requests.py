@@ -23,8 +23,10 @@ LONGEST_CONTEXT = 100
 MAX_FORMULAS = 100  # of a mark
 LONGEST_LATEX = 5_000  # of all formulas of a mark together
 LAST_FORMULA = 100_000
+# A page sends the labels of an item; this only bounds what a program may send.
 MAX_LABELS = 200
 MAX_ITEMS = 200  # that a page may have loaded
+# What the columns hold: a larger number is a fault of the request and not of the database.
 LARGEST_ID = 2**63 - 1
 LARGEST_TIME = 2**31 - 1
 LARGEST_VERSION = 2**15 - 1

@@ -25,6 +25,7 @@ def open_pool(*, pool: Pool, by: User | None) -> None:
 @transaction.atomic
 def discard_pool(*, pool: Pool, by: User | None) -> None:
     """Delete a pool without judgments. Raise `UserError` if it has judgments or a supplement."""
+    # Lock the task: a supplement that is being frozen must see that this pool is gone.
     Task.objects.select_for_update().get(pk=pool.task_id)
     later = Pool.official.filter(task=pool.task_id, number__gt=pool.number)
     if later.exists():

@@ -242,6 +242,7 @@ def _require_expected(computed: ComputedPool, expected: str) -> None:
 
 def _require_unchanged(task: Task, choice: PoolChoice, pools: list[int]) -> None:
     """Wait until no other pool of the lab is being frozen, and check that this one still can be."""
+    # Lock the task: of two pools that are frozen at once, the second must find the first.
     Task.objects.select_for_update().get(pk=task.pk)
     # Lock the lab: answers of Task 3 may go into the pools of one task only.
     Lab.objects.select_for_update().get(pk=task.lab_id)

@@ -197,7 +197,7 @@ def _settings(task: Task, data: QueryDict, *, offers_all: bool = False) -> _Sett
 
 
 def _query(settings: _Settings) -> str:
-    """Return the settings as a query string."""
+    """Return the settings as a query string, which opens the plan again, without empty fields."""
     fields = [*settings.form, *settings.cost]
     values = {field.html_name: field.value() for field in fields}
     filled = {

@@ -167,6 +167,7 @@ def delete_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
 @transaction.atomic
 def choose_current_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
     """Make a version the default of leaderboards. Released leaderboards do not change."""
+    # Lock the task: of two organizers who choose at once, only one version may become current.
     Task.objects.select_for_update().get(pk=qrel_set.task_id)
     versions = QrelSet.objects.filter(task=qrel_set.task_id)
     versions.filter(is_current=True).exclude(pk=qrel_set.pk).update(is_current=False)

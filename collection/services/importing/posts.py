@@ -116,6 +116,7 @@ def _copy_over(collection: Collection, posts: Sequence[StoredPost]) -> None:
     table, incoming, columns = Post._meta.db_table, "incoming_posts", ", ".join(_COLUMNS)
     changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in _CHANGED)
     with connection.cursor() as cursor:
+        # COPY cannot update rows, and `bulk_create` would make a Python object of each of millions.
         cursor.execute(
             f"CREATE TEMPORARY TABLE {incoming} AS SELECT {columns} FROM {table} WITH NO DATA"  # noqa: S608
         )

@@ -195,6 +195,7 @@ class Background:
 
     def __init__(self) -> None:
         self._asked, self.messages = Pipe(duplex=False)
+        # Without the lock, `_keep` could start a process after `stop` ended the last one.
         self._is_over, self._lock = False, threading.Lock()
 
     def start(self) -> None:
