@@ -8,11 +8,12 @@ import logging.config
 import os
 import queue
 import threading
+from collections.abc import Callable
 from functools import cache, partial
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeVar
 
-from celery import Celery
+from celery import Celery, Task
 from celery.signals import setup_logging, task_postrun, task_prerun, worker_init
 from kombu.exceptions import OperationalError
 from structlog.contextvars import bind_contextvars, get_contextvars, reset_contextvars
@@ -21,17 +22,50 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arqlab.settings")
 
 app = Celery("arqlab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks()
-SUBJECTS = ["assessment.judging", "assessment.pools", "assessment.radar", "assessment.rounds"]
-"""The packages inside an app that have tasks; a worker knows no tasks of others."""
-app.autodiscover_tasks(SUBJECTS)
 logger = logging.getLogger(__name__)
 NICENESS = 10
 """Pages come first where they and background work want the same core."""
 
 _background: Connection | None = None
+F = TypeVar("F", bound=Callable[..., None])
 Message = tuple[Any, tuple[Any, ...], dict[str, str]]
 """A task, its arguments, and the id of the request that asks for it."""
+
+
+def packages_with_tasks() -> list[str]:
+    """Return the packages of the installed apps that have a module of tasks."""
+    from django.apps import apps
+
+    from arqlab.web.apps import LabApp
+
+    installed = [config for config in apps.get_app_configs() if isinstance(config, LabApp)]
+    names = [name for config in installed for name in config.modules_named("tasks")]
+    return [name.rpartition(".")[0] for name in names]
+
+
+app.autodiscover_tasks(packages_with_tasks)
+
+
+def scheduled(*, every: float, **options: Any) -> Callable[[F], Task]:
+    """Declare a task that is due `every` so many seconds.
+
+    The `options` are those of Celery's tasks, and its `lane`: the name of its queue, if it is not
+    the default. While no worker runs, messages must not pile up, so each expires when the next is
+    due.
+    """
+
+    def declared(function: F) -> Task:
+        name = f"{function.__module__}.{function.__name__}"
+        entry = {"task": name, "schedule": every, "options": {"expires": every}}
+        app.conf.beat_schedule[name] = entry
+        return app.task(name=name, **options)(function)
+
+    return declared
+
+
+def lane_of(name: str, *_: Any, **__: Any) -> str:
+    """Return the queue of a task, in embedded mode its thread."""
+    return str(getattr(app.tasks[name], "lane", app.conf.task_default_queue))
 
 
 @setup_logging.connect

@@ -13,11 +13,10 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import django
-from django.conf import settings
 from django.db import close_old_connections
 from structlog.contextvars import bound_contextvars
 
-from arqlab.celery import app, let_pages_go_first
+from arqlab.celery import app, lane_of, let_pages_go_first
 
 logger = logging.getLogger(__name__)
 
@@ -58,11 +57,6 @@ def lanes() -> dict[str, Lane]:
     for name, entry in app.conf.beat_schedule.items():
         entries[lane_of(entry["task"])].append(name)
     return {lane: Lane(names) for lane, names in entries.items()}
-
-
-def lane_of(task: str) -> str:
-    """Return the name of the thread that runs a task: its queue in Celery."""
-    return str(settings.QUEUES.get(task, settings.CELERY_TASK_DEFAULT_QUEUE))
 
 
 def run_background(requests: Connection) -> None:

@@ -262,20 +262,12 @@ GENERATION_KEY = env("ARQLAB_GENERATION_KEY")
 
 # The queues of tasks, and in embedded mode the threads: a job waits for none of a longer lane, the
 # release of dead jobs for no job at all, and one team's uploads keep nothing but uploads waiting.
-QUEUES = {
-    "arqlab.core.tasks.beat": "runs",  # which no task holds up for long
-    "arqlab.core.tasks.sweep_dead_jobs": "runs",
-    "arqlab.core.tasks.run_waiting_jobs": "jobs",
-    "arqlab.core.tasks.run_short_jobs": "short-jobs",
-    "arqlab.core.tasks.run_quick_jobs": "quick-jobs",
-    "evaluation.tasks.certify_released_boards": "jobs",
-    "arqlab.core.tasks.run_job": "quick-jobs",
-    "submissions.tasks.validate_next_run": "runs",
-    "submissions.tasks.validate_waiting_runs": "runs",
-}
 CELERY_TASK_DEFAULT_QUEUE = "others"
-CELERY_TASK_ROUTES = {task: {"queue": queue} for task, queue in QUEUES.items()}
-CELERY_TASK_QUEUES = [Queue(name) for name in {*QUEUES.values(), CELERY_TASK_DEFAULT_QUEUE}]
+QUEUES = ["runs", "quick-jobs", "short-jobs", "jobs", CELERY_TASK_DEFAULT_QUEUE]
+CELERY_TASK_ROUTES = ["arqlab.celery.lane_of"]
+CELERY_TASK_QUEUES = [Queue(name) for name in QUEUES]
+# Whether the scheduled tasks run, which their modules declare.
+HAS_SCHEDULE = True
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED
 # A task whose worker was killed runs again: each is written so that this is harmless.
@@ -288,32 +280,6 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_TIME_LIMIT = CLAIM_SECONDS - 30
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_keepalive": True}
-# Messages only wake up workers; the tasks find their work in the database.
-CELERY_BEAT_SCHEDULE = {
-    "beat": {"task": "arqlab.core.tasks.beat", "schedule": 15.0},
-    "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
-    "renew-verdicts": {"task": "submissions.tasks.renew_verdicts", "schedule": 60.0},
-    "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
-    "typeset-pools": {"task": "assessment.pools.tasks.typeset_pools", "schedule": 10.0},
-    "reveal-rounds": {"task": "assessment.rounds.tasks.reveal_complete_rounds", "schedule": 3.0},
-    "compare-posts": {"task": "assessment.radar.tasks.find_duplicate_posts", "schedule": 60.0},
-    "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
-    "record-releases": {"task": "evaluation.tasks.store_release_records", "schedule": 15.0},
-    "certify-boards": {"task": "evaluation.tasks.certify_released_boards", "schedule": 3600.0},
-    "run-waiting-jobs": {"task": "arqlab.core.tasks.run_waiting_jobs", "schedule": 5.0},
-    "run-short-jobs": {"task": "arqlab.core.tasks.run_short_jobs", "schedule": 5.0},
-    "run-quick-jobs": {"task": "arqlab.core.tasks.run_quick_jobs", "schedule": 5.0},
-    "sweep-dead-jobs": {"task": "arqlab.core.tasks.sweep_dead_jobs", "schedule": 15.0},
-    "sweep-sessions": {"task": "arqlab.core.tasks.sweep_sessions", "schedule": 3600.0},
-    "remind-teams": {"task": "submissions.tasks.remind_teams_of_deadlines", "schedule": 300.0},
-    "remind-assessors": {"task": "assessment.judging.tasks.remind_of_deadlines", "schedule": 300.0},
-    "send-mail": {"task": "arqlab.notices.tasks.send_mail", "schedule": 5.0},
-    "sweep-files": {"task": "desk.tasks.sweep_unused_files", "schedule": 3600.0},
-    "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
-}
-# While no worker runs, messages must not pile up.
-for _entry in CELERY_BEAT_SCHEDULE.values():
-    _entry["options"] = {"expires": _entry["schedule"]}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

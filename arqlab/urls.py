@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 
 from arqlab.core.admin import confirmed
 from arqlab.core.views import error_pages
-from arqlab.web.pages import pages_in
+from arqlab.web.apps import patterns_of_apps
 
 # One sign-in page, so that one limit counts all wrong passwords.
 admin.site.admin_view = confirmed(admin.site.admin_view)  # type: ignore[method-assign]
@@ -16,14 +16,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 own_password = RedirectView.as_view(url=reverse_lazy("account_change_password"))
 admin.site.password_change = own_password  # type: ignore[method-assign,assignment]
 urlpatterns = [
-    path("", include("assessment.urls")),  # first, because judging requests are the most frequent
-    path("", include((pages_in("desk"), "desk"))),
-    path("", include("arqlab.core.urls")),
-    path("", include((pages_in("arqlab.notices"), "notices"))),
-    path("", include((pages_in("collection"), "collection"))),
-    path("", include("submissions.urls")),
-    path("", include("evaluation.urls")),
-    path("", include((pages_in("retrieval"), "retrieval"))),
+    *patterns_of_apps(),
     # Sessions have a page of ours (arqlab/core/views/sessions.py).
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),

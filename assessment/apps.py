@@ -1,15 +1,17 @@
 """The configuration of the app for Django."""
 
-from django.apps import AppConfig
+from arqlab.web.apps import LabApp
 
 
-class AssessmentConfig(AppConfig):
+class AssessmentConfig(LabApp):
     """Qrels."""
 
     name = "assessment"
+    has_busiest_pages = True  # judging
 
     def ready(self) -> None:
         """Register the qrels and pools with which the check of runs compares them."""
+        super().ready()
         from assessment.qrels.selectors.joining import ids_judged_or_pooled
         from submissions.services.validation import JUDGED
 

@@ -1,16 +1,18 @@
 """The app's configuration for Django, with handlers before and after its migrations."""
 
-from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_migrate
 
+from arqlab.web.apps import LabApp
 
-class CollectionConfig(AppConfig):
+
+class CollectionConfig(LabApp):
     """Collections that systems search."""
 
     name = "collection"
 
     def ready(self) -> None:
         """Drop the triggers of the text search before a migration, and create them afterwards."""
+        super().ready()
         from collection.services.triggers import drop_triggers, restore_triggers
 
         pre_migrate.connect(drop_triggers, sender=self)

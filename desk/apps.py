@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from django.apps import AppConfig
+from arqlab.web.apps import LabApp
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
 
-class DeskConfig(AppConfig):
+class DeskConfig(LabApp):
     """Pages that span all apps, and the demo lab."""
 
     name = "desk"

@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from arqlab.celery import app
+from arqlab.celery import scheduled
 from arqlab.web.jobs import JobLane, declare_job, lane_by_size
 from desk.services import lab_archives, load_files, loaders
 
@@ -22,7 +22,7 @@ declare_job(
 declare_job("candidates", "Topic candidates", loaders.list_candidates, lane=JobLane.MINUTES)
 
 
-@app.task
+@scheduled(every=3600)
 def sweep_unused_files() -> None:
     """Put files that no row refers to aside, and delete those put aside long ago."""
     load_files.sweep_files(at=timezone.now())

@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from arqlab.celery import app
+from arqlab.celery import scheduled
 from arqlab.web.jobs import JobLane, declare_job
 from evaluation.services.certificates import certify_released, compute_certificate
 from evaluation.services.errata import store_records
@@ -19,20 +19,20 @@ for _kind, _label, _run in (
     declare_job(_kind, _label, _run, lane=JobLane.SECONDS, in_archive=True)
 
 
-@app.task
+@scheduled(every=3)
 def score_unscored_runs() -> None:
     """Score every valid run that lacks scores."""
     score_waiting(at=timezone.now())
 
 
-@app.task
+@scheduled(every=3600, lane="jobs")
 def certify_released_boards() -> None:
     """Compute the certificates of released leaderboards, and keep their paper kits."""
     certify_released()
     keep_kits()
 
 
-@app.task
+@scheduled(every=15)
 def store_release_records() -> None:
     """Store the records that released leaderboards lack, and their new errata."""
     store_records(at=timezone.now())

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.utils import timezone
 
-from arqlab.celery import app, wake_after_commit
+from arqlab.celery import app, scheduled, wake_after_commit
 from submissions.models import Run
 from submissions.services import reminders, renewal, validation
 
@@ -12,13 +12,13 @@ MOST_AT_ONCE = 50
 """How many runs a sweep validates; the next one follows in seconds."""
 
 
-@app.task
+@app.task(lane="runs")
 def validate_next_run() -> None:
     """Validate the run whose turn it is: not always the one whose upload sent the message."""
     validation.validate_run_in_turn(at=timezone.now())
 
 
-@app.task
+@scheduled(every=5, lane="runs")
 def validate_waiting_runs() -> None:
     """Validate the runs that lost messages and dead workers left behind."""
     validation.release_stale_claims(at=timezone.now())
@@ -27,14 +27,14 @@ def validate_waiting_runs() -> None:
             return
 
 
-@app.task
+@scheduled(every=60)
 def renew_verdicts() -> None:
     """Check runs again that were refused by rules which have changed since."""
     for _ in range(renewal.renew_old_verdicts(at=timezone.now())):
         wake_after_commit(validate_next_run)
 
 
-@app.task
+@scheduled(every=300)
 def remind_teams_of_deadlines() -> None:
     """Remind the teams of tasks that close within 48 hours."""
     reminders.remind_teams(at=timezone.now())

@@ -5,5 +5,5 @@ from arqlab.settings import *  # noqa: F403
 from tests.settings import PASSWORD_HASHERS  # noqa: F401
 
 ACCOUNT_RATE_LIMITS = False
-CELERY_BEAT_SCHEDULE = {}
+HAS_SCHEDULE = False
 MIDDLEWARE = ["tests.served.HoldsLock", *MIDDLEWARE]  # noqa: F405

@@ -2,11 +2,9 @@
 
 import pytest
 from celery import Task
-from django.apps import apps
-from django.conf import settings
 
 from arqlab import schedule
-from arqlab.celery import SUBJECTS, app
+from arqlab.celery import app, lane_of, packages_with_tasks
 from tests.paths import ROOT
 
 
@@ -37,14 +35,15 @@ def played(monkeypatch, failed):
 
 
 def test_a_worker_knows_the_tasks_of_every_package():
-    found = {
-        ".".join(path.parent.relative_to(ROOT).parts)
-        for top in ("arqlab", "assessment", "collection", "evaluation", "retrieval", "submissions")
-        for path in (ROOT / top).rglob("tasks.py")
-        if "@app.task" in path.read_text(encoding="utf-8")
+    modules = {
+        ".".join(path.with_suffix("").relative_to(ROOT).parts)
+        for path in ROOT.glob("*/**/tasks.py")
+        if "@scheduled" in path.read_text(encoding="utf-8")
     }
 
-    assert found - {config.name for config in apps.get_app_configs()} == set(SUBJECTS)
+    assert len(modules) > 5
+    assert {f"{package}.tasks" for package in packages_with_tasks()} >= modules
+    assert {name.rpartition(".")[0] for name in app.conf.beat_schedule} == modules
 
 
 def test_every_task_that_is_scheduled_or_asked_for_runs(played):
@@ -59,17 +58,15 @@ def test_a_failing_task_is_logged_and_does_not_stop_the_others(failed, played):
 
 
 def test_long_jobs_keep_no_run_and_no_score_waiting():
-    lane_of = schedule.lane_of
-
     assert lane_of("arqlab.core.tasks.run_waiting_jobs") not in {
         lane_of("submissions.tasks.validate_next_run"),
         lane_of("evaluation.tasks.score_unscored_runs"),
     }
 
 
-def test_celery_has_the_queues_and_tasks_of_the_settings():
-    assert set(settings.QUEUES) <= set(app.tasks)
+def test_every_task_has_a_queue_of_the_settings():
+    schedule.lanes()
     for task in app.tasks:
         queue = app.amqp.router.route({}, task)["queue"]
-        assert queue.name == schedule.lane_of(task)
+        assert queue.name == lane_of(task)
         assert queue in app.conf.task_queues

@@ -4,12 +4,11 @@ import logging
 from importlib import import_module
 from typing import Any
 
-from django.apps import AppConfig
 from django.contrib.auth.signals import user_login_failed
 from django.http import HttpRequest
-from django.utils.module_loading import autodiscover_modules
 
 from arqlab.core.faults import is_database_lost, is_disk_full
+from arqlab.web.apps import LabApp
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +32,7 @@ class OneLineForBadRequests(logging.Filter):
         return True
 
 
-class CoreConfig(AppConfig):
+class CoreConfig(LabApp):
     """People, labs, tasks, topics and teams."""
 
     name = "arqlab.core"
@@ -41,14 +40,13 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         """Refuse to start with contradictory settings; log failed sign-ins, record the history of
-        accounts, and read the checks, the jobs and the converters of addresses.
+        accounts, and read what the app declares and the converters of addresses.
         """
         import_module("arqlab.web.addresses")  # before any module of addresses
         from arqlab.core.checks import require_consistent_settings
 
         require_consistent_settings()
-        autodiscover_modules("checks")
-        autodiscover_modules("tasks")
+        super().ready()
         user_login_failed.connect(log_failed_sign_in)
         # Its models exist only now.
         from arqlab.core.services.identity import connect_addresses

@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from arqlab.celery import app, runs_at_once, wake_after_commit
+from arqlab.celery import app, runs_at_once, scheduled, wake_after_commit
 from arqlab.core.models import Job
 from arqlab.core.services import jobs
 from arqlab.core.services.computing import KIND, compute_page
@@ -16,46 +16,46 @@ LONGEST_JOB = 24 * 3600
 declare_job(KIND, "Page", compute_page, lane=JobLane.SECONDS, in_archive=True, for_visitors=True)
 
 
-@app.task(time_limit=LONGEST_JOB)
+@app.task(lane="quick-jobs", time_limit=LONGEST_JOB)
 def run_job(job_id: int) -> None:
     """Run a job if it still waits."""
     jobs.run_waiting_job(job_id=job_id, at=timezone.now())
 
 
-@app.task(time_limit=LONGEST_JOB)
+@scheduled(every=5, lane="quick-jobs", time_limit=LONGEST_JOB)
 def run_quick_jobs() -> None:
     """Run the waiting jobs of seconds: they lost their message, or their worker."""
     while jobs.run_next_job(at=timezone.now(), lanes=[JobLane.SECONDS]):
         pass
 
 
-@app.task(time_limit=LONGEST_JOB)
+@scheduled(every=5, lane="short-jobs", time_limit=LONGEST_JOB)
 def run_short_jobs() -> None:
     """Run the waiting jobs of minutes."""
     while jobs.run_next_job(at=timezone.now(), lanes=[JobLane.MINUTES]):
         pass
 
 
-@app.task(time_limit=LONGEST_JOB)
+@scheduled(every=5, lane="jobs", time_limit=LONGEST_JOB)
 def run_waiting_jobs() -> None:
     """Run all waiting jobs, also those of hours."""
     while jobs.run_next_job(at=timezone.now()):
         pass
 
 
-@app.task
+@scheduled(every=15, lane="runs")
 def sweep_dead_jobs() -> None:
     """Let the jobs of dead workers wait again. It waits for no job itself."""
     jobs.release_dead_jobs(at=timezone.now())
 
 
-@app.task
+@scheduled(every=3600)
 def sweep_sessions() -> None:
     """Delete the sessions that have ended."""
     delete_ended_sessions()
 
 
-@app.task
+@scheduled(every=15, lane="runs")
 def beat() -> None:
     """Show that scheduled tasks run."""
     record_heartbeat()

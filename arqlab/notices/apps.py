@@ -1,9 +1,9 @@
 """The Django application of notices."""
 
-from django.apps import AppConfig
+from arqlab.web.apps import LabApp
 
 
-class NoticesConfig(AppConfig):
+class NoticesConfig(LabApp):
     """Notices, mail, messages and invitations."""
 
     name = "arqlab.notices"

@@ -2,11 +2,11 @@
 
 from django.utils import timezone
 
-from arqlab.celery import app
+from arqlab.celery import scheduled
 from arqlab.notices.services import mailing
 
 
-@app.task
+@scheduled(every=5)
 def send_mail(seconds: float = 10.0) -> None:
     """Send queued mail for a few seconds, so that other tasks get their turn."""
     mailing.send_queued_mail(at=timezone.now(), seconds=seconds)

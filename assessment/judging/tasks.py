@@ -2,11 +2,11 @@
 
 from django.utils import timezone
 
-from arqlab.celery import app
+from arqlab.celery import scheduled
 from assessment.judging.services import reminders
 
 
-@app.task
+@scheduled(every=300)
 def remind_of_deadlines() -> None:
     """Remind the assessors with items left of judging deadlines within 48 hours."""
     reminders.remind_assessors(at=timezone.now())

@@ -1,12 +1,12 @@
 """Background tasks of pools. Each calls one service and is safe to run twice."""
 
-from arqlab.celery import app
+from arqlab.celery import scheduled
 from arqlab.core.services.formulas import typeset_old_formulas
 from arqlab.core.services.topic_pages import typeset_old_topics
 from assessment.pools.services import texts
 
 
-@app.task
+@scheduled(every=10)
 def typeset_pools(seconds: float = 5.0) -> None:
     """Typeset formulas of frozen pools for a few seconds, so that other tasks get their turn.
 

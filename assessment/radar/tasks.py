@@ -2,11 +2,11 @@
 
 from django.utils import timezone
 
-from arqlab.celery import app
+from arqlab.celery import scheduled
 from assessment.radar.services import dismissing
 
 
-@app.task
+@scheduled(every=60)
 def find_duplicate_posts() -> None:
     """Find the posts with the same text in new pools and after imports."""
     dismissing.find_waiting_duplicates(at=timezone.now())

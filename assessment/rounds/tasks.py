@@ -2,11 +2,11 @@
 
 from django.utils import timezone
 
-from arqlab.celery import app
+from arqlab.celery import scheduled
 from assessment.rounds.services.rounds import reveal_complete
 
 
-@app.task
+@scheduled(every=3)
 def reveal_complete_rounds() -> None:
     """Reveal the votes of the rounds whose assessors wait for them, when all are in."""
     reveal_complete(at=timezone.now())

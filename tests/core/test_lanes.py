@@ -3,15 +3,14 @@
 from datetime import timedelta
 
 import pytest
-from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.celery import app
+from arqlab.celery import lane_of as queue_of
 from arqlab.core import tasks
 from arqlab.core.models import STALE_JOB, Job
 from arqlab.core.services.jobs import run_next_job
-from arqlab.schedule import lane_of as queue_of
 from arqlab.web.jobs import JOB_KINDS, LARGE, JobKind, JobLane, lane_of_job
 from retrieval.services.systems import SYSTEMS
 
@@ -39,7 +38,6 @@ def test_each_lane_has_a_queue_and_the_release_of_dead_jobs_waits_in_none():
     assert queue_of("arqlab.core.tasks.run_job") == queue_of(TASKS[JobLane.SECONDS])
     scheduled = {entry["task"] for entry in app.conf.beat_schedule.values()}
     assert scheduled >= {*TASKS.values(), RELEASE}
-    assert set(settings.QUEUES) >= {*TASKS.values(), RELEASE}
 
 
 def test_a_combination_waits_for_no_training_and_a_large_load_for_both():

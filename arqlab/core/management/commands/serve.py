@@ -88,7 +88,7 @@ class Command(BaseCommand):
         connections.close_all()
         bind = options["bind"]
         server = Server(listening_socket(bind), options["workers"])
-        background = Background() if settings.EMBEDDED and settings.CELERY_BEAT_SCHEDULE else None
+        background = Background() if settings.EMBEDDED and settings.HAS_SCHEDULE else None
         if background:
             server.on_startup(background.start)
             server.on_shutdown(background.stop)

@@ -1,0 +1,60 @@
+"""Apps of ArqLab: each declares itself in modules of fixed names, and the core names none.
+
+`views` declare pages, their places and tabs; `tasks` jobs and what is scheduled; `checks` what must
+hold before a server starts; `parts` what stands on pages of apps below. They may be in any package
+of the app.
+"""
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import ClassVar
+
+from django.apps import AppConfig, apps
+from django.urls import URLPattern, URLResolver, include, path
+
+DECLARATIONS = ("checks", "tasks", "parts")
+"""The modules that are read when a server starts; pages are read with the first request."""
+
+
+class LabApp(AppConfig):
+    """An app of ArqLab."""
+
+    default = False  # Django would take this class for the app's own, where it is imported
+    has_busiest_pages: ClassVar[bool] = False
+    """Whether its addresses are compared first."""
+
+    def __init_subclass__(cls) -> None:
+        """Let Django take a class of an app's own."""
+        cls.default = True
+
+    def ready(self) -> None:
+        """Read what the app declares."""
+        for name in DECLARATIONS:
+            for module in self.modules_named(name):
+                import_module(module)
+
+    def modules_named(self, name: str) -> Iterator[str]:
+        """Yield the modules of a name in the app's package and in those below it."""
+        top = Path(self.path)
+        for file in sorted(top.rglob(f"{name}.py")):
+            yield ".".join([self.name, *file.relative_to(top).with_suffix("").parts])
+
+    def patterns(self) -> URLResolver:
+        """Return the addresses of the app: those of its module `urls`, or of its pages."""
+        if (Path(self.path) / "urls.py").exists():
+            return path("", include(f"{self.name}.urls"))
+        from arqlab.web.pages import pages_in  # its API needs the models
+
+        return path("", include((pages_in(self.name), self.label)))
+
+
+def lab_apps() -> list[LabApp]:
+    """Return the installed apps of ArqLab, the one with the busiest pages first."""
+    installed = [config for config in apps.get_app_configs() if isinstance(config, LabApp)]
+    return sorted(installed, key=lambda config: not config.has_busiest_pages)
+
+
+def patterns_of_apps() -> list[URLPattern | URLResolver]:
+    """Return the addresses of all installed apps of ArqLab."""
+    return [config.patterns() for config in lab_apps()]

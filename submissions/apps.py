@@ -1,0 +1,9 @@
+"""The app's name for Django."""
+
+from arqlab.web.apps import LabApp
+
+
+class SubmissionsConfig(LabApp):
+    """Runs, from their upload to their withdrawal."""
+
+    name = "submissions"
