@@ -34,12 +34,9 @@ Message = tuple[Any, tuple[Any, ...], dict[str, str]]
 
 def packages_with_tasks() -> list[str]:
     """Return the packages of the installed apps that have a module of tasks."""
-    from django.apps import apps
+    from arqlab.apps import lab_apps
 
-    from arqlab.web.apps import LabApp
-
-    installed = [config for config in apps.get_app_configs() if isinstance(config, LabApp)]
-    names = [name for config in installed for name in config.modules_named("tasks")]
+    names = [name for app in lab_apps() for name in app.modules_named("tasks")]
     return [name.rpartition(".")[0] for name in names]
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,16 @@ def env_int(name: str, default: int, *, least: int = 0) -> int:
 def env_list(name: str, default: str = "") -> list[str]:
     """Return the parts of a comma-separated variable, without surrounding spaces."""
     return [part.strip() for part in env(name, default).split(",") if part.strip()]
+
+
+def env_some_of(name: str, options: Sequence[str]) -> list[str]:
+    """Return the parts of a comma-separated variable; refuse those that are no option."""
+    parts = env_list(name)
+    if unknown := [part for part in parts if part not in options]:
+        raise ImproperlyConfigured(
+            f"{name} names {', '.join(unknown)}. Name only: {', '.join(options)}."
+        )
+    return parts
 
 
 def embedded_secret_key(folder: Path) -> str:

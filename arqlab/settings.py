@@ -22,6 +22,7 @@ from arqlab.environment import (
     env_bool,
     env_int,
     env_list,
+    env_some_of,
     file_storage,
     log_formatter,
     make_private,
@@ -49,6 +50,9 @@ CSRF_TRUSTED_ORIGINS = env_list("ARQLAB_ORIGINS")
 SITE_URL = env("ARQLAB_URL", [*CSRF_TRUSTED_ORIGINS, "http://127.0.0.1:8000"][0]).rstrip("/")
 CSRF_FAILURE_VIEW = "arqlab.core.views.error_pages.csrf_failure"
 
+# The apps of contrib/, and those that this server leaves out, with their pages, jobs and commands.
+OPTIONAL_APPS = ["retrieval"]
+WITHOUT = env_some_of("ARQLAB_WITHOUT", OPTIONAL_APPS)
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -71,7 +75,7 @@ INSTALLED_APPS = [
     "submissions",
     "assessment",
     "evaluation",
-    "retrieval",
+    *(f"contrib.{name}" for name in OPTIONAL_APPS if name not in WITHOUT),
 ]
 MIDDLEWARE = [
     "arqlab.core.middleware.RequestId",

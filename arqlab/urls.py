@@ -1,13 +1,24 @@
 """URLs of ArqLab, app by app."""
 
+from pathlib import Path
+
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.urls import include, path, reverse_lazy
+from django.urls import URLResolver, include, path, reverse_lazy
 from django.views.generic import RedirectView
 
+from arqlab.apps import LabApp, lab_apps
 from arqlab.core.admin import confirmed
 from arqlab.core.views import error_pages
-from arqlab.web.apps import patterns_of_apps
+from arqlab.web.pages import pages_in
+
+
+def addresses_of(app: LabApp) -> URLResolver:
+    """Return the addresses of an app: those of its module `urls`, or else of its pages."""
+    if (Path(app.path) / "urls.py").exists():
+        return path("", include(f"{app.name}.urls"))
+    return path("", include((pages_in(app.name), app.label)))
+
 
 # One sign-in page, so that one limit counts all wrong passwords.
 admin.site.admin_view = confirmed(admin.site.admin_view)  # type: ignore[method-assign]
@@ -16,7 +27,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 own_password = RedirectView.as_view(url=reverse_lazy("account_change_password"))
 admin.site.password_change = own_password  # type: ignore[method-assign,assignment]
 urlpatterns = [
-    *patterns_of_apps(),
+    *map(addresses_of, sorted(lab_apps(), key=lambda app: not app.has_busiest_pages)),
     # Sessions have a page of ours (arqlab/core/views/sessions.py).
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),

@@ -1,6 +1,6 @@
 """The configuration of the app for Django."""
 
-from arqlab.web.apps import LabApp
+from arqlab.apps import LabApp
 
 
 class AssessmentConfig(LabApp):

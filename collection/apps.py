@@ -2,7 +2,7 @@
 
 from django.db.models.signals import post_migrate, pre_migrate
 
-from arqlab.web.apps import LabApp
+from arqlab.apps import LabApp
 
 
 class CollectionConfig(LabApp):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from arqlab.web.apps import LabApp
+from arqlab.apps import LabApp
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric

@@ -1,6 +1,6 @@
 """The app's name for Django."""
 
-from arqlab.web.apps import LabApp
+from arqlab.apps import LabApp
 
 
 class SubmissionsConfig(LabApp):

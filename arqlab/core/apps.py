@@ -7,8 +7,8 @@ from typing import Any
 from django.contrib.auth.signals import user_login_failed
 from django.http import HttpRequest
 
+from arqlab.apps import LabApp
 from arqlab.core.faults import is_database_lost, is_disk_full
-from arqlab.web.apps import LabApp
 
 logger = logging.getLogger(__name__)
 

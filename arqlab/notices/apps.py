@@ -1,6 +1,6 @@
 """The Django application of notices."""
 
-from arqlab.web.apps import LabApp
+from arqlab.apps import LabApp
 
 
 class NoticesConfig(LabApp):

@@ -143,9 +143,9 @@ def use_network(trained: Path, lab: str) -> None:
 
     django.setup()
     from arqlab.core.models import Task
-    from retrieval.selectors import Sources
-    from retrieval.services.equation_search import network_folder
-    from retrieval.services.systems import SYSTEMS as DECLARED
+    from contrib.retrieval.selectors import Sources
+    from contrib.retrieval.services.equation_search import network_folder
+    from contrib.retrieval.services.systems import SYSTEMS as DECLARED
 
     task = Task.objects.get(lab__slug=lab, slug="task1")
     folder = network_folder(Sources(task), DECLARED["equations"].settings)

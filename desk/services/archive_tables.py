@@ -14,12 +14,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from django.apps import apps
 from django.core.files import File
 from django.db.models import Field, FileField, JSONField, Model
 
 from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.nested import json_values
+from arqlab.apps import lab_apps
 from arqlab.core.errors import UserError
 from arqlab.core.files import kept
 from arqlab.core.models import (
@@ -54,7 +54,6 @@ from collection.models import (
 from evaluation.models import Leaderboard
 from submissions.models import Run, Upload
 
-APPS = ("core", "notices", "collection", "submissions", "assessment", "evaluation", "retrieval")
 LEFT_OUT: Mapping[type[Model], str] = {
     User.groups.through: "rights on this server",
     User.user_permissions.through: "rights on this server",
@@ -105,8 +104,7 @@ Refer = Callable[[type[Model], Any], Any]
 
 def models_of_apps() -> list[type[Model]]:
     """Return all models of ours, with the pairs of their relations."""
-    configs = [apps.get_app_config(app) for app in APPS]
-    return [model for config in configs for model in config.get_models(include_auto_created=True)]
+    return [model for app in lab_apps() for model in app.get_models(include_auto_created=True)]
 
 
 @cache

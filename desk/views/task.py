@@ -19,7 +19,6 @@ from desk.selectors import labs_overview
 from desk.services.exports import task_exports
 from evaluation.permissions import may_see_scores, score_access_of
 from evaluation.services.own_means import own_row
-from retrieval.models import SystemRun
 from submissions.models import Run
 from submissions.permissions import linkable_runs, run_or_404
 from submissions.selectors import file_limits, report_summary
@@ -63,7 +62,6 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         if run.attempts > (run.status == Run.Status.VALIDATING)
         else None,
         "seen": f"{run.status}-{run.attempts}",
-        "made_by": SystemRun.objects.filter(run=run).first() if run.is_baseline else None,
         "organizes": organizes,
         "may_change": not run.withdrawn_at and (organizes or run.check_only or takes_change),
         "may_submit": may_submit,

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 from pytest_django.fixtures import Settings
 
-from retrieval.selectors import Sources
-from retrieval.services.searching import LIVE
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.searching import LIVE
 from tests.assessment.factories import assign, make_pool
 from tests.browser.judging import SHOWN, Assessor
 from tests.browser.test_every_page import AXE, JUDGE

@@ -12,7 +12,7 @@ from arqlab.core import tasks
 from arqlab.core.models import STALE_JOB, Job
 from arqlab.core.services.jobs import run_next_job
 from arqlab.web.jobs import JOB_KINDS, LARGE, JobKind, JobLane, lane_of_job
-from retrieval.services.systems import SYSTEMS
+from contrib.retrieval.services.systems import SYSTEMS
 
 TASKS = {
     JobLane.SECONDS: "arqlab.core.tasks.run_quick_jobs",

@@ -14,7 +14,7 @@ from arqlab.notices.models import Message
 from arqlab.notices.selectors import message_recipients
 from arqlab.notices.services.invitations import invite_people
 from assessment.assignments.selectors.grid import judging_staff
-from tests.paths import ROOT
+from tests.paths import PACKAGES, ROOT
 
 NAMES = re.compile(r"\bRole\.(?:ORGANIZER|ASSESSOR|MEMBER)\b|role == \"")
 NAMING = {
@@ -32,16 +32,9 @@ every_granted_role = pytest.mark.parametrize("role", Role.granted())
 
 
 def test_no_other_module_or_template_names_a_role():
-    folders = (
-        "arqlab",
-        "collection",
-        "submissions",
-        "assessment",
-        "evaluation",
-        "retrieval",
-        "desk",
-    )
-    files = [file for folder in folders for file in (ROOT / folder).rglob("*.py") if file.is_file()]
+    files = [
+        file for folder in PACKAGES[1:] for file in (ROOT / folder).rglob("*.py") if file.is_file()
+    ]
     files += (ROOT / "templates").rglob("*.html")
     naming = {
         str(file.relative_to(ROOT))

@@ -21,7 +21,7 @@ from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.changing import withdraw_run
 from tests.evaluation.factories import GOOD, NOW, make_qrels, make_run
-from tests.paths import ROOT
+from tests.paths import PACKAGES, ROOT
 from tests.test_standings import without
 
 TOPICS, COUNTING = 24, 8
@@ -167,8 +167,7 @@ OWNERS = {"evaluation/selectors/boards.py", "evaluation/services/comparison.py"}
 
 
 def test_only_modules_that_ask_for_the_family_test_runs():
-    apps = ("evaluation", "desk", "retrieval", "submissions", "assessment", "arqlab", "collection")
-    paths = [path for app in apps for path in (ROOT / app).glob("**/*.py")]
+    paths = [path for app in PACKAGES[1:] for path in (ROOT / app).glob("**/*.py")]
     paths += [
         path for path in (ROOT / "arqkit").glob("**/*.py") if path.parent.name != "comparison"
     ]

@@ -19,11 +19,11 @@ from arqlab.core.services.jobs import start_job
 from arqlab.web.jobs import JOB_KINDS
 from assessment.models import Judgment, Qrel, QrelSet
 from collection.models import Collection, Comment, Import, LabCollection, Post, PostLink, VisualMap
-from retrieval.models import SystemRun
-from retrieval.services.baselines import usual_order
-from retrieval.services.offers import order_baseline
-from retrieval.services.searching import order_indexes
-from retrieval.services.systems import system_named
+from contrib.retrieval.models import SystemRun
+from contrib.retrieval.services.baselines import usual_order
+from contrib.retrieval.services.offers import order_baseline
+from contrib.retrieval.services.searching import order_indexes
+from contrib.retrieval.services.systems import system_named
 from submissions.models import Run
 from tests.assessment.factories import make_pool
 from tests.collection.factories import load_small, make_dump

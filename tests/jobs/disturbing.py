@@ -23,9 +23,9 @@ from assessment.radar.services import dismissing
 from collection.selectors import candidates
 from collection.services import parquet_files
 from collection.services.importing import formulas
+from contrib.retrieval import selectors
+from contrib.retrieval.services import formula_search
 from desk.services import archive_tables
-from retrieval import selectors
-from retrieval.services import formula_search
 
 Disturb = Callable[[int], object]
 SMALL: list[tuple[ModuleType, str, float]] = [

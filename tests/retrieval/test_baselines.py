@@ -11,9 +11,9 @@ from arqkit.retrieval import dense
 from arqlab.core.models import Job
 from arqlab.core.services.jobs import run_waiting_job
 from collection.models import Post, PostLink
-from retrieval.management.commands import make_baseline
-from retrieval.models import SystemRun
-from retrieval.services.systems import system_named
+from contrib.retrieval.management.commands import make_baseline
+from contrib.retrieval.models import SystemRun
+from contrib.retrieval.services.systems import system_named
 from submissions.models import Run
 from submissions.services.changing import withdraw_run
 from tests.collection.factories import load_small

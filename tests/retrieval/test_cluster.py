@@ -7,10 +7,10 @@ from collection.models import Collection
 from collection.selectors.visual_maps import map_frame
 from collection.services.importing.formulas import import_formulas
 from collection.services.visual_maps import make_visual_map
-from retrieval import selectors
-from retrieval.selectors import Sources
-from retrieval.services import formula_search
-from retrieval.services.formula_search import build_formulas
+from contrib.retrieval import selectors
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services import formula_search
+from contrib.retrieval.services.formula_search import build_formulas
 from tests.collection.factories import NOW, load_small
 from tests.collection.services.importing.test_formulas import write_index
 

@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from arqlab.core.errors import UserError
-from retrieval.selectors import Sources
-from retrieval.services.baselines import make_baseline, rank_for, usual_order
-from retrieval.services.indexes import indexes_of
-from retrieval.services.systems import SYSTEMS
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.baselines import make_baseline, rank_for, usual_order
+from contrib.retrieval.services.indexes import indexes_of
+from contrib.retrieval.services.systems import SYSTEMS
 from submissions.selectors import ordered_index
 from tests.collection.factories import load_small
 from tests.factories import FormulaTaskFactory, TopicFactory

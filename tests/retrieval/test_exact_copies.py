@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from arqkit.retrieval.layout_trees import layout_tree
 from arqkit.retrieval.mathml import query_mathml
-from retrieval.selectors import Sources
-from retrieval.services.formula_search import NAME, build_formulas
-from retrieval.services.indexes import index_folder
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.formula_search import NAME, build_formulas
+from contrib.retrieval.services.indexes import index_folder
 from tests.collection.factories import load_small
 from tests.real_data import DATA, needs_data
 

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from arqlab.core.models import Job
 from arqlab.core.tasks import run_waiting_jobs
-from retrieval.models import SystemRun
-from retrieval.services import systems
+from contrib.retrieval.models import SystemRun
+from contrib.retrieval.services import systems
 from submissions.models import Run
 from submissions.selectors import run_index
 from submissions.services.changing import withdraw_run

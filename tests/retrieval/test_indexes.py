@@ -6,8 +6,8 @@ from signal import SIGKILL
 import pytest
 
 from collection.models import Collection
-from retrieval.selectors import Sources
-from retrieval.services.indexes import built_index, indexes_of
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.indexes import built_index, indexes_of
 from tests.collection.factories import load_small
 
 pytestmark = pytest.mark.django_db

@@ -13,10 +13,10 @@ from django.urls import reverse
 from arqkit.formats.runs.times import read_times
 from arqkit.retrieval import dense
 from arqkit.retrieval.rankings import RRF_CONSTANT
+from contrib.retrieval.models import SystemRun
+from contrib.retrieval.services.recording import versions_of
+from contrib.retrieval.services.systems import SYSTEMS
 from desk.services.lab_archives import archive_lab
-from retrieval.models import SystemRun
-from retrieval.services.recording import versions_of
-from retrieval.services.systems import SYSTEMS
 from tests.collection.factories import load_small
 
 pytestmark = pytest.mark.django_db

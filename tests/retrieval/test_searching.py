@@ -12,10 +12,10 @@ from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Job
 from arqlab.core.services.jobs import run_waiting_job
 from collection.models import Post
-from retrieval.selectors import Sources
-from retrieval.services.indexes import equations_index, index_folder
-from retrieval.services.searching import LIVE
-from retrieval.services.systems import SYSTEMS
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.indexes import equations_index, index_folder
+from contrib.retrieval.services.searching import LIVE
+from contrib.retrieval.services.systems import SYSTEMS
 from tests.assessment.factories import assign, judge, make_pool
 from tests.collection.factories import load_small
 from tests.factories import WrittenTaskFactory
@@ -53,7 +53,7 @@ def build(scene, *keys):
 def place_equations(sources):
     """Put an index of a tiny network where that of the usual one would be."""
     usual = SYSTEMS["equations"].settings
-    build_equations = import_module("retrieval.services.equation_search").build_equations
+    build_equations = import_module("contrib.retrieval.services.equation_search").build_equations
     built = build_equations(sources, {**usual, "triplets": 30, "epochs": 1}, lambda *_: None)
     name, options = equations_index(usual)
     built.rename(index_folder(sources, name=name, options=options))

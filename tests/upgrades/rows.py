@@ -36,10 +36,10 @@ from assessment.models import (
     TopicBid,
 )
 from collection.models import Author, Collection, Comment, PostLink, Tag
+from contrib.retrieval.models import SystemRun
 from evaluation.models import Erratum, Leaderboard, ScoringFault
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
-from retrieval.models import SystemRun
 from submissions.models import AnswerId, Run
 from tests.assessment.factories import judge
 from tests.evaluation.factories import make_run

@@ -13,7 +13,7 @@ from assessment.assignments.selectors.left_out import left_out_topics
 from assessment.models import RosterEntry, SetAsideTopic, TopicBid
 from tests.assessment.factories import NOW, assign, make_pool
 from tests.factories import Scene
-from tests.paths import ROOT
+from tests.paths import PACKAGES, ROOT
 
 pytestmark = pytest.mark.django_db
 TASK = ["arqmath-x", "task1"]
@@ -118,7 +118,7 @@ def test_nobody_but_the_owner_asks_which_topics_are_set_aside():
     asking = [
         path.relative_to(ROOT).as_posix()
         for path in ROOT.glob("*/**/*.py")
-        if path.relative_to(ROOT).parts[0] in ("assessment", "evaluation", "desk", "retrieval")
+        if path.relative_to(ROOT).parts[0] in PACKAGES
         and "SetAsideTopic.objects" in path.read_text()
     ]
     assert sorted(asking) == [

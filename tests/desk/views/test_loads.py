@@ -40,7 +40,7 @@ from tests.assessment.qrels.services.test_loading import LAB, TOPICS
 from tests.desk.views.test_home import text_of
 from tests.evaluation.factories import GOOD, make_run
 from tests.factories import UserFactory, make_lab
-from tests.paths import ROOT
+from tests.paths import PACKAGES, ROOT
 
 TASK = "/labs/arqmath-x/tasks/task1/"
 POSTS = (ROOT / "tests/dump" / "Posts.xml").read_text(encoding="utf-8").count("<row ")
@@ -926,14 +926,7 @@ def test_only_one_module_writes_the_text_of_topics():
     )
     writing = {
         str(path.relative_to(ROOT))
-        for folder in (
-            "arqlab",
-            "assessment",
-            "collection",
-            "evaluation",
-            "retrieval",
-            "submissions",
-        )
+        for folder in PACKAGES[1:]
         for path in (ROOT / folder).rglob("*.py")
         if writes.search(path.read_text()) and "migrations" not in path.parts
     }

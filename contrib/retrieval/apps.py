@@ -1,9 +1,9 @@
 """The app's name for Django."""
 
-from arqlab.web.apps import LabApp
+from arqlab.apps import LabApp
 
 
 class RetrievalConfig(LabApp):
     """The organizers' own systems: baselines and search."""
 
-    name = "retrieval"
+    name = "contrib.retrieval"

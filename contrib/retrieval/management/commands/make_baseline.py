@@ -13,7 +13,7 @@ from arqlab.core.management.labcommand import BY, TASK, LabCommand, read_bytes
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from collection.management.reporting import ProgressLine
-from retrieval.services.baselines import (
+from contrib.retrieval.services.baselines import (
     Order,
     make_baseline,
     order_of_answers,
@@ -21,7 +21,7 @@ from retrieval.services.baselines import (
     rank_for,
     usual_order,
 )
-from retrieval.services.systems import (
+from contrib.retrieval.services.systems import (
     COMBINATION,
     GENERATED,
     METHODS,

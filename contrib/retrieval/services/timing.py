@@ -8,7 +8,7 @@ import polars as pl
 
 from arqkit.records import TopicRecord
 from arqkit.retrieval.rankings import RANKING
-from retrieval.services.indexes import Progress
+from contrib.retrieval.services.indexes import Progress
 
 DIGITS = 6
 

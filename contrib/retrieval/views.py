@@ -27,10 +27,10 @@ from arqlab.web.jobs import news
 from arqlab.web.lists import SearchForm
 from arqlab.web.pages import LAB, ROWS, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
-from retrieval.selectors import Sources
-from retrieval.services.baselines import order_of_combination
-from retrieval.services.offers import Offer, offers_of, order_baseline
-from retrieval.services.searching import (
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.baselines import order_of_combination
+from contrib.retrieval.services.offers import Offer, offers_of, order_baseline
+from contrib.retrieval.services.searching import (
     HITS,
     IN_PANE,
     KIND,
@@ -39,13 +39,13 @@ from retrieval.services.searching import (
     search_all,
     searched_task,
 )
-from retrieval.services.systems import COMBINATION, METHODS
+from contrib.retrieval.services.systems import COMBINATION, METHODS
 from submissions.models import Run, RunQuerySet
 
 pages = Pages(LAB, organized_lab_or_404, section="overview")
 
 
-@pages.form("baselines/", "baseline-list")
+@pages.form("baselines/", "baseline-list", shows="baselines")
 def baseline_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the systems for each task, and make the baselines that are chosen."""
     by_task = offers_of(lab)

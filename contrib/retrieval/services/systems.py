@@ -26,11 +26,11 @@ from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.web.jobs import JobLane
-from retrieval.models import SystemRun
-from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
-from retrieval.services.indexes import Progress
-from retrieval.services.recording import Facts
-from retrieval.services.timing import DIGITS, Ranked, ranked_by_topic
+from contrib.retrieval.models import SystemRun
+from contrib.retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
+from contrib.retrieval.services.indexes import Progress
+from contrib.retrieval.services.recording import Facts
+from contrib.retrieval.services.timing import DIGITS, Ranked, ranked_by_topic
 from submissions.models import Run
 
 KEPT = "The answers so far are kept: make the baseline again to ask for the others only."
@@ -221,7 +221,7 @@ def _recorded_later(module: str, name: str) -> Facts:
     """Return what a system records, in a module that loads large packages."""
 
     def facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        owner = import_module(f"retrieval.services.{module}")
+        owner = import_module(f"contrib.retrieval.services.{module}")
         recorded: Mapping[str, Any] = getattr(owner, name)(sources, settings)
         return recorded
 
@@ -232,7 +232,7 @@ def _later(module: str, name: str) -> Rank:
     """Return what a system does, in a module that loads large packages when it is first needed."""
 
     def rank(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
-        owner = import_module(f"retrieval.services.{module}")
+        owner = import_module(f"contrib.retrieval.services.{module}")
         ranked: Ranked = getattr(owner, name)(sources, settings, progress)
         return ranked
 

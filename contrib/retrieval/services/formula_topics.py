@@ -10,9 +10,9 @@ from arqkit.retrieval.layout_trees import layout_tree
 from arqkit.texts.html.rendering import read_text
 from arqkit.texts.html.sanitizer import clean_title_and_body
 from arqkit.texts.maths.typesetting import presentation_mathml
-from retrieval.selectors import Sources
-from retrieval.services.indexes import Progress
-from retrieval.services.timing import Ranked, ranked_by_topic
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.indexes import Progress
+from contrib.retrieval.services.timing import Ranked, ranked_by_topic
 
 INSTANCES = 100_000
 """Instances of formulas that are read for a question: few answers have many of the best ones."""

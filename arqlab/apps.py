@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from django.apps import AppConfig, apps
-from django.urls import URLPattern, URLResolver, include, path
 
 DECLARATIONS = ("checks", "tasks", "parts")
 """The modules that are read when a server starts; pages are read with the first request."""
@@ -40,21 +39,7 @@ class LabApp(AppConfig):
         for file in sorted(top.rglob(f"{name}.py")):
             yield ".".join([self.name, *file.relative_to(top).with_suffix("").parts])
 
-    def patterns(self) -> URLResolver:
-        """Return the addresses of the app: those of its module `urls`, or of its pages."""
-        if (Path(self.path) / "urls.py").exists():
-            return path("", include(f"{self.name}.urls"))
-        from arqlab.web.pages import pages_in  # its API needs the models
-
-        return path("", include((pages_in(self.name), self.label)))
-
 
 def lab_apps() -> list[LabApp]:
-    """Return the installed apps of ArqLab, the one with the busiest pages first."""
-    installed = [config for config in apps.get_app_configs() if isinstance(config, LabApp)]
-    return sorted(installed, key=lambda config: not config.has_busiest_pages)
-
-
-def patterns_of_apps() -> list[URLPattern | URLResolver]:
-    """Return the addresses of all installed apps of ArqLab."""
-    return [config.patterns() for config in lab_apps()]
+    """Return the installed apps of ArqLab, each above those before it."""
+    return [config for config in apps.get_app_configs() if isinstance(config, LabApp)]

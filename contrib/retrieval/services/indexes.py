@@ -16,7 +16,7 @@ from typing import Any
 
 from django.conf import settings
 
-from retrieval.selectors import Sources
+from contrib.retrieval.selectors import Sources
 
 Progress = Callable[[int, int | None], None]
 """What is told how many rows of a step are done, and of how many if that is known."""

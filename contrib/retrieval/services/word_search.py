@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from arqkit.retrieval.words import WordIndex, WordSettings
-from retrieval.selectors import SearchedPost, Sources
-from retrieval.services.indexes import Progress, built_index
-from retrieval.services.timing import Ranked, ranked_by_topic
+from contrib.retrieval.selectors import SearchedPost, Sources
+from contrib.retrieval.services.indexes import Progress, built_index
+from contrib.retrieval.services.timing import Ranked, ranked_by_topic
 
 
 def by_words(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:

@@ -25,11 +25,16 @@ from collection.models import Collection, Post
 from collection.permissions import closed_threads
 from collection.selectors.formulas import thread_questions
 from collection.services.lookup import snippet_html
-from retrieval.selectors import Sources, hidden_threads
-from retrieval.services import word_search
-from retrieval.services.formula_topics import INSTANCES
-from retrieval.services.indexes import Progress, equations_index, has_earlier_version, index_folder
-from retrieval.services.systems import SYSTEMS, needs_topics
+from contrib.retrieval.selectors import Sources, hidden_threads
+from contrib.retrieval.services import word_search
+from contrib.retrieval.services.formula_topics import INSTANCES
+from contrib.retrieval.services.indexes import (
+    Progress,
+    equations_index,
+    has_earlier_version,
+    index_folder,
+)
+from contrib.retrieval.services.systems import SYSTEMS, needs_topics
 
 KIND = "search-index"
 HITS = 10
@@ -189,7 +194,7 @@ def _excerpt(post: Post, asked: Mapping[str, Post], row: Mapping[str, Any], html
 
 def _module(name: str) -> Any:
     """Return a module of services, which loads large packages when it is first needed."""
-    return import_module(f"retrieval.services.{name}")
+    return import_module(f"contrib.retrieval.services.{name}")
 
 
 def _by_words(sources: Sources, folder: Path, html: str) -> pl.DataFrame:

@@ -5,10 +5,16 @@ from datetime import datetime
 
 from arqlab.core.models import Job, Lab, Task, User
 from arqlab.core.services.jobs import start_job
-from retrieval.models import SystemRun
-from retrieval.selectors import Sources
-from retrieval.services.baselines import Order, made_run, order_of_job, order_of_run, usual_order
-from retrieval.services.systems import systems_for
+from contrib.retrieval.models import SystemRun
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.baselines import (
+    Order,
+    made_run,
+    order_of_job,
+    order_of_run,
+    usual_order,
+)
+from contrib.retrieval.services.systems import systems_for
 from submissions.models import Run
 
 KIND = "baseline"

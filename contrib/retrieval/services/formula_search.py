@@ -17,10 +17,10 @@ from arqkit.retrieval.mathml import marked_wildcards, query_mathml
 from arqkit.texts.html.rendering import SafeHtml, formula_html
 from arqkit.texts.maths.conversion import converter_name
 from arqkit.texts.maths.typesetting import typeset
-from retrieval.selectors import FORMULAS_AT_ONCE, Sources
-from retrieval.services.formula_topics import rank_formulas
-from retrieval.services.indexes import Progress, built_index
-from retrieval.services.timing import Ranked
+from contrib.retrieval.selectors import FORMULAS_AT_ONCE, Sources
+from contrib.retrieval.services.formula_topics import rank_formulas
+from contrib.retrieval.services.indexes import Progress, built_index
+from contrib.retrieval.services.timing import Ranked
 
 INDEX_VERSION = 3
 """Increase it with every change of the trees, so that no older index is opened."""

@@ -17,10 +17,10 @@ from arqkit.retrieval.equations import (
 )
 from arqkit.retrieval.triplets import TrainingSettings
 from arqlab.core.errors import UserError
-from retrieval.selectors import Sources
-from retrieval.services.formula_topics import rank_formulas
-from retrieval.services.indexes import Progress, built_index, equations_index, index_folder
-from retrieval.services.timing import Ranked
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.formula_topics import rank_formulas
+from contrib.retrieval.services.indexes import Progress, built_index, equations_index, index_folder
+from contrib.retrieval.services.timing import Ranked
 
 NETWORK = "network"
 

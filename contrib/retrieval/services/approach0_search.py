@@ -9,10 +9,10 @@ import polars as pl
 from arqkit.records import TopicRecord
 from arqkit.retrieval.approach0 import Approach0Index, EngineError
 from arqlab.core.errors import UserError
-from retrieval.selectors import Sources
-from retrieval.services.formula_topics import rank_formulas
-from retrieval.services.indexes import Progress, built_index
-from retrieval.services.timing import Ranked
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.formula_topics import rank_formulas
+from contrib.retrieval.services.indexes import Progress, built_index
+from contrib.retrieval.services.timing import Ranked
 
 
 def by_approach0(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:

@@ -20,11 +20,11 @@ from arqlab.core.models import Job, Task, User
 from arqlab.core.services.jobs import RunningJob
 from arqlab.core.services.teams import lab_team
 from arqlab.web.jobs import JobLane
-from retrieval.models import SystemRun
-from retrieval.selectors import Sources
-from retrieval.services.indexes import Progress
-from retrieval.services.recording import versions_of
-from retrieval.services.systems import (
+from contrib.retrieval.models import SystemRun
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.indexes import Progress
+from contrib.retrieval.services.recording import versions_of
+from contrib.retrieval.services.systems import (
     COMBINATION,
     GENERATED,
     SYSTEMS,
@@ -32,7 +32,7 @@ from retrieval.services.systems import (
     needs_topics,
     system_named,
 )
-from retrieval.services.timing import Ranked
+from contrib.retrieval.services.timing import Ranked
 from submissions.models import Run
 from submissions.selectors import run_items
 from submissions.services.run_metadata import TAG_LENGTH, RunMetadata

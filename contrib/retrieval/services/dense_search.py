@@ -12,9 +12,9 @@ from arqkit.records import TopicRecord
 from arqkit.retrieval import dense
 from arqkit.retrieval.dense import DenseIndex, WrongModelError
 from arqlab.core.errors import UserError
-from retrieval.selectors import Sources
-from retrieval.services.indexes import Progress, built_index
-from retrieval.services.timing import Ranked, ranked_by_topic
+from contrib.retrieval.selectors import Sources
+from contrib.retrieval.services.indexes import Progress, built_index
+from contrib.retrieval.services.timing import Ranked, ranked_by_topic
 
 OPTIONS = {"model": dense.MODEL_SHA256}
 

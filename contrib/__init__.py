@@ -1,0 +1,1 @@
+"""Apps that a lab can leave out (`ARQLAB_WITHOUT`); no other app imports them."""
