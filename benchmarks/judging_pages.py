@@ -35,8 +35,8 @@ TASK_PAGES = {
     "rounds": "assessment:round-list",
     "adjudication": "evaluation:adjudication-list",
     "adjudication, by effect": "evaluation:adjudication-list?sort=-effect",
-    "radar": "assessment:radar-list",
-    "dismissed findings": "assessment:radar-list?state=dismissed",
+    "radar": "radar:radar-list",
+    "dismissed findings": "radar:radar-list?state=dismissed",
     "guidelines": "assessment:guideline-edit",
     "guidelines, cases": "assessment:guideline-entry-list",
     "guidelines, judgments": "assessment:guideline-judgment-list",
@@ -47,8 +47,8 @@ TASK_PAGES = {
 LAB_PAGES = {
     "tickets": "assessment:ticket-list",
     "answered tickets": "assessment:ticket-list?state=answered",
-    "time sheet": "assessment:time-sheet",
-    "time sheet, CSV": "assessment:time-sheet-csv",
+    "time sheet": "timesheets:time-sheet",
+    "time sheet, CSV": "timesheets:time-sheet-csv",
     "judging home": "assessment:judging-home",
 }
 ROUND_PAGES = {
@@ -91,8 +91,8 @@ def measure(size: dict[str, int], rounds: int) -> dict[str, Any]:
     from django.db import connection
 
     from assessment.models import Judgment
-    from assessment.radar.selectors.findings import findings_of
     from benchmarks.labs.rounds import make_lab_with_rounds
+    from contrib.radar.selectors.findings import findings_of
 
     made = make_lab_with_rounds(**size)
     with connection.cursor() as cursor:
@@ -124,7 +124,7 @@ def pages_of(made: Any, findings: list[Any]) -> Iterator[Page]:
             yield name, organizer, address(view, *arguments)
     for name, (view, key) in ROUND_PAGES.items():
         yield name, organizer, address(view, *task, key)
-    yield "finding", organizer, address("assessment:radar-detail", *task, longest.key)
+    yield "finding", organizer, address("radar:radar-detail", *task, longest.key)
     ticket = Ticket.objects.latest("pk").pk
     yield "ticket", organizer, address("assessment:ticket-detail", *lab, ticket)
     disagreement = disagreement_queue(made.task)["instance"][-1]

@@ -46,7 +46,7 @@ EDITS = {
     "assessment:ticket-detail": Edit("answer", "Judge it.", "Skip it.", sent={"corrects": "yes"}),
     "assessment:ticket-policy": Edit("label_", "another", "wait"),
     "assessment:ticket-repair": Edit("value", "<p>One</p>", "<p>Two</p>"),
-    "assessment:time-sheet": Edit("hourly_rate", "10.00", "20.00"),
+    "timesheets:time-sheet": Edit("hourly_rate", "10.00", "20.00"),
     "core:account": Edit("first_name", "Ann", "Anna"),
     "core:lab-edit": Edit("name", "One lab", "Two labs"),
     "core:task-edit": Edit("quota", "3", "4"),
@@ -75,7 +75,7 @@ EXEMPT = {
         assessment:pool-close assessment:pool-discard assessment:pool-open assessment:qrels-current
         assessment:qrels-delete assessment:sample-change assessment:round-change assessment:trip-end
         assessment:assignment-roster-remove assessment:guideline-entry-list
-        assessment:guideline-judgment-list assessment:radar-detail assessment:correction-undo
+        assessment:guideline-judgment-list radar:radar-detail assessment:correction-undo
         assessment:ticket-send desk:lab-delete desk:task-delete core:lab-archive core:lab-restore
         core:task-archive core:task-restore core:token-revoke core:account-delete
         core:people-revoke core:team-leave core:session-end core:session-end-others

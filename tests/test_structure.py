@@ -255,7 +255,7 @@ def test_every_tag_library_has_its_level():
 
 # The modules that work on rows of all rounds: they judge, or their rows are found by key.
 ALL_ROUNDS = re.compile(
-    r"assessment/(models|judging|rounds|radar|tickets|guidelines|timesheets)/|/pools/services/"
+    r"assessment/(models|judging|rounds|tickets|guidelines|hours)/|contrib/(radar|timesheets)/|/pools/services/"
 )
 OF_ALL_ROUNDS = {f"assessment/qrels/selectors/{name}.py" for name in ("frames", "counts")}
 ROUND_MODELS = re.compile(

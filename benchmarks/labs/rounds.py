@@ -25,8 +25,6 @@ from assessment.models import (
     TopicBid,
 )
 from assessment.models.kinds import KINDS
-from assessment.radar.selectors.findings import findings_of
-from assessment.radar.services.dismissing import dismiss_finding
 from assessment.rounds.forms.judged import USUAL, QuestionRoundForm
 from assessment.rounds.selectors.adjudication import disagreement_queue
 from assessment.rounds.selectors.items import drawn_from_pool
@@ -34,6 +32,8 @@ from assessment.rounds.selectors.second import copies_of_plan, open_second_items
 from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
 from assessment.rounds.services.rounds import RoundPlan, apply_to_round, reveal_round, start_round
 from benchmarks.labs.judged import JudgedLab, make_judged, make_user
+from contrib.radar.selectors.findings import findings_of
+from contrib.radar.services.dismissing import dismiss_finding
 from submissions.models import Run, Upload
 
 CASES, DECIDED, DISMISSED = 30, 40, 5

@@ -19,6 +19,7 @@ from arqkit.judgments.qrels import LabelledTopics
 from arqkit.protocols.presets import PoolProtocol, RunKind
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Task
+from assessment.hours.selectors import OFFICIAL, SheetPart, time_sheet_of
 from assessment.models import Pool, QrelSet
 from assessment.models.kinds import Comparison
 from assessment.pools.selectors.choices import POOL_KINDS
@@ -28,7 +29,6 @@ from assessment.qrels.selectors.versions import version_topics
 from assessment.rounds.selectors.rounds import round_rows
 from assessment.rounds.selectors.second import IMPORTED
 from assessment.rounds.selectors.votes import GOLD, round_agreement
-from assessment.timesheets.selectors.figures import OFFICIAL, SheetPart, time_sheet_of
 from evaluation.permissions import VisibleBoard
 
 UNNUMBERED = {GOLD: "Gold", IMPORTED: "Imported"}

@@ -42,8 +42,8 @@ NO_PAGES |= {"core:topic-information-csv", "core:account-data"}
 NO_PAGES |= {"assessment:qrels-draft", "assessment:offline-worker"}
 NO_PAGES |= {"desk:lab-download", "desk:task-download", "submissions:run-map"}
 NO_PAGES |= {"submissions:run-repaired", "submissions:run-guess"}
-NO_PAGES |= {"desk:candidate-list", "evaluation:score-link", "assessment:radar-detail"}
-NO_PAGES |= {"assessment:time-sheet-csv", "assessment:judging-work-csv"}
+NO_PAGES |= {"desk:candidate-list", "evaluation:score-link", "radar:radar-detail"}
+NO_PAGES |= {"timesheets:time-sheet-csv", "assessment:judging-work-csv"}
 NO_PAGES |= {"core:guides", "core:guide-file"}  # tests.browser.test_guides
 NO_PAGES |= {"assessment:round-votes", "assessment:guideline-panel"}
 # Pages that tell each role something else; every other page is visited once.

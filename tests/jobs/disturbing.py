@@ -19,10 +19,10 @@ from django.utils import timezone
 from arqlab.core.models import reading
 from arqlab.core.services import jobs
 from arqlab.core.services.jobs import run_waiting_job
-from assessment.radar.services import dismissing
 from collection.selectors import candidates
 from collection.services import parquet_files
 from collection.services.importing import formulas
+from contrib.radar.services import dismissing
 from contrib.retrieval import selectors
 from contrib.retrieval.services import formula_search
 from desk.services import archive_tables

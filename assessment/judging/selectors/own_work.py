@@ -20,13 +20,7 @@ from assessment.assignments.selectors.grid import (
     together,
     topic_counts,
 )
-from assessment.judging.selectors.items import TopicPath
-from assessment.judging.selectors.places import judging_address
-from assessment.judging.selectors.progress import assigned_topics
-from assessment.models import Assignment, PoolItem, Round
-from assessment.models.kinds import kinds_that
-from assessment.qrels.selectors.counts import Judged, TopicTally, topic_tallies
-from assessment.timesheets.selectors.figures import (
+from assessment.hours.selectors import (
     NO_WORK,
     SheetPart,
     SheetPlace,
@@ -34,6 +28,12 @@ from assessment.timesheets.selectors.figures import (
     WorkSum,
     time_sheet_of,
 )
+from assessment.judging.selectors.items import TopicPath
+from assessment.judging.selectors.places import judging_address
+from assessment.judging.selectors.progress import assigned_topics
+from assessment.models import Assignment, PoolItem, Round
+from assessment.models.kinds import kinds_that
+from assessment.qrels.selectors.counts import Judged, TopicTally, topic_tallies
 
 
 class RoundTopic(NamedTuple):

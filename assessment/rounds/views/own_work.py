@@ -11,14 +11,12 @@ from arqlab.web.cells import COUNT, HUNDREDTHS
 from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Table, answer
+from assessment.hours.selectors import SheetPart, sheet_lines, time_sheet_of, zone_words
 from assessment.judging.selectors.own_work import own_hours
 from assessment.judging.views.own_work import own_tables
 from assessment.models import Round
 from assessment.rounds.selectors.votes import round_agreement
 from assessment.tickets.selectors import own_answered_tickets, tickets_of
-from assessment.timesheets.selectors.figures import SheetPart, time_sheet_of
-from assessment.timesheets.services import sheet_lines
-from assessment.timesheets.views import zone_words
 
 pages = Pages(f"{LAB}judging/work/", looked_up_lab_or_404, section="judging", sign_in=True)
 

@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from arqlab.core.models import AuditEvent
 from assessment.models import DismissedFinding, Judgment, PoolInstance
-from assessment.radar.selectors.findings import findings_of
-from assessment.radar.tasks import find_duplicate_posts
 from collection.models import Post
+from contrib.radar.selectors.findings import findings_of
+from contrib.radar.tasks import find_duplicate_posts
 from tests.assessment.factories import judge, make_formula_pool, make_pool, make_written_pool
 from tests.assessment.rounds.factories import round_of, vote
 from tests.collection.factories import load_small
@@ -41,7 +41,7 @@ def label(user, labels: Mapping[str, int], **fields) -> None:
 
 
 def path(task, *key: str, **query: str) -> str:
-    name = f"assessment:radar-{'detail' if key else 'list'}"
+    name = f"radar:radar-{'detail' if key else 'list'}"
     return reverse(name, args=[task.lab.slug, task.slug, *key], query=query)
 
 

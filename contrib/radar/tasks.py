@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from arqlab.celery import scheduled
-from assessment.radar.services import dismissing
+from contrib.radar.services import dismissing
 
 
 @scheduled(every=60)

@@ -19,14 +19,14 @@ from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.judging.views.judgments import ITEM, SECONDS, with_threads
 from assessment.models import DuplicatePosts, Judgment
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.radar.selectors.findings import (
+from contrib.radar.selectors.findings import (
     dismissed_findings,
     earlier_labels,
     finding_rows,
     findings_of,
     judgments_of_finding,
 )
-from assessment.radar.services.dismissing import LONGEST_NOTE, dismiss_finding, reopen_finding
+from contrib.radar.services.dismissing import LONGEST_NOTE, dismiss_finding, reopen_finding
 
 pages = Pages(f"{TASK}radar/", organized_task_or_404, section="judging")
 
@@ -43,12 +43,12 @@ class NoteForm(forms.Form):
     )
 
 
-@pages.read("", "radar-list")
+@pages.read("", "radar-list", shows="radar")
 def radar_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the open findings of a task, or with `state=dismissed` those dismissed with notes."""
     if request.GET.get("state") == "dismissed":
         table = _dismissed_table(request, task)
-        return answer(request, "assessment/radar_dismissed.html", {}, table)
+        return answer(request, "radar/radar_dismissed.html", {}, table)
     keys = set(dismissed_findings(task).values_list("key", flat=True))
     context = {
         "dismissed": len(keys),
@@ -56,11 +56,11 @@ def radar_list(request: HttpRequest, task: Task) -> HttpResponse:
     }
     open_findings = [finding for finding in findings_of(task) if finding.key not in keys]
     table = _findings_table(request, task, open_findings)
-    return answer(request, "assessment/radar_list.html", context, table)
+    return answer(request, "radar/radar_list.html", context, table)
 
 
 def _findings_table(request: HttpRequest, task: Task, open_findings: list[RadarFinding]) -> Table:
-    detail = to("assessment:radar-detail", task.lab.slug, task.slug, of="key")
+    detail = to("radar:radar-detail", task.lab.slug, task.slug, of="key")
     return Table(
         "findings",
         [
@@ -94,7 +94,7 @@ def _findings_table(request: HttpRequest, task: Task, open_findings: list[RadarF
 
 
 def _dismissed_table(request: HttpRequest, task: Task) -> Table:
-    detail = to("assessment:radar-detail", task.lab.slug, task.slug, of="key")
+    detail = to("radar:radar-detail", task.lab.slug, task.slug, of="key")
     return Table(
         "findings",
         [
@@ -122,17 +122,17 @@ def radar_detail(request: HttpRequest, task: Task, finding: str) -> HttpResponse
     if radar_finding is None:  # perhaps dismissed before its labels changed
         get_list_or_404(task.dismissed_findings, key=finding)
         messages.info(request, "This finding no longer exists, because its labels have changed.")
-        return redirect("assessment:radar-list", lab=task.lab.slug, task=task.slug)
+        return redirect("radar:radar-list", lab=task.lab.slug, task=task.slug)
     form = NoteForm(request.POST if "dismisses" in request.POST else None)
     if request.method == "POST" and _is_changed(request, task, radar_finding, form):
-        return redirect("assessment:radar-list", lab=task.lab.slug, task=task.slug)
+        return redirect("radar:radar-list", lab=task.lab.slug, task=task.slug)
     context = {
         "form": form,
         "finding": finding_rows([radar_finding], scale=task_scale(task)).row(0, named=True),
         "dismissed": dismissed_findings(task).filter(key=finding).first(),
     }
     status, table = 422 if form.errors else 200, _judgments_table(request, task, radar_finding)
-    return answer(request, "assessment/radar_detail.html", context, table, status=status)
+    return answer(request, "radar/radar_detail.html", context, table, status=status)
 
 
 def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: NoteForm) -> bool:

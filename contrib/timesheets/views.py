@@ -20,18 +20,20 @@ from arqlab.web.cells import COUNT, DAY, HOURS, NUMBER
 from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Table, answer, reader
-from assessment.models import PayRule
-from assessment.models.kinds import KINDS, kind_choices
-from assessment.timesheets.selectors.figures import (
+from assessment.hours.selectors import (
     OFFICIAL,
     USUAL_KINDS,
     SheetPart,
     SheetPlace,
     TimeSheet,
     WorkSum,
+    sheet_lines,
     time_sheet_of,
+    zone_words,
 )
-from assessment.timesheets.services import change_pay_rule, sheet_lines
+from assessment.models import PayRule
+from assessment.models.kinds import KINDS, kind_choices
+from contrib.timesheets.services import change_pay_rule
 
 pages = Pages(f"{LAB}time-sheet/", organized_lab_or_404, section="judging")
 
@@ -124,12 +126,7 @@ class PayForm(VersionedForm):
             ) from error
 
 
-def zone_words(name: str) -> str:
-    """Return the name of a time zone in texts for people."""
-    return "anywhere on earth (AoE)" if name == ANYWHERE else name
-
-
-@pages.form("", "time-sheet")
+@pages.form("", "time-sheet", shows="time-sheet")
 def time_sheet(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the hours by person, day and topic, and what they cost; change what the lab pays."""
 
@@ -152,7 +149,7 @@ def time_sheet(request: HttpRequest, lab: Lab) -> HttpResponse:
     zone = zone_words(sheet.rule.time_zone)
     context = {"form": form, "pay_form": pay_form, "sheet": sheet, "zone": zone}
     status, tables = 422 if form.errors or pay_form.errors else 200, _tables(sheet)
-    return answer(request, "assessment/time_sheet.html", context, *tables, status=status)
+    return answer(request, "timesheets/time_sheet.html", context, *tables, status=status)
 
 
 def _tables(sheet: TimeSheet) -> list[Table]:
@@ -223,7 +220,7 @@ def time_sheet_csv(request: HttpRequest, lab: Lab) -> HttpResponseBase:
     """Return the time sheet as CSV; if the address asks for a wrong part, show the page instead."""
     form = SheetForm(request.GET, lab=lab)
     if not form.is_valid():
-        page = redirect("assessment:time-sheet", lab=lab.slug)
+        page = redirect("timesheets:time-sheet", lab=lab.slug)
         page["Location"] += f"?{request.GET.urlencode()}"
         return page
     return file_response(sheet_lines(_sheet(lab, form)), f"{lab.slug}-time-sheet.csv")

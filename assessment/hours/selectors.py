@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
@@ -15,7 +15,9 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from arqkit.formats.tables import csv_lines
 from arqkit.judgments.completion import Pace, expected_seconds
+from arqlab.core.forms.moments import ANYWHERE
 from arqlab.core.models import Lab, Task, Topic, User
 from assessment.models import Judgment, PayRule, Pool, Round
 from assessment.models.kinds import kinds_that
@@ -282,3 +284,30 @@ def _sums(rows: Iterable[SheetRow], key: Callable[[SheetRow], Key]) -> dict[Key,
     for row in rows:
         sums[key(row)] += row.work
     return sums
+
+
+SHEET_COLUMNS: dict[str, Callable[[SheetRow], object]] = {
+    "assessor": lambda row: row.person.name,
+    "username": lambda row: row.person.username,
+    "task": lambda row: row.task.slug,
+    "round": lambda row: row.round_key,
+    "topic": lambda row: row.topic.query_id,
+    "day": lambda row: row.day.isoformat(),
+    "active_hours": lambda row: f"{row.work.active_hours:.6f}",
+    "estimated_hours": lambda row: f"{row.work.estimated_hours:.6f}",
+    "items": lambda row: row.work.items,
+    "labels": lambda row: row.work.labels,
+    "labels_without_time": lambda row: row.work.untimed,
+    "labels_capped": lambda row: row.work.capped,
+    "hours_not_seen": lambda row: f"{row.work.unseen_hours:.6f}",
+}
+
+
+def sheet_lines(sheet: TimeSheet) -> Iterator[bytes]:
+    """Yield a time sheet as lines of CSV, which add up to the figures of its page."""
+    return csv_lines(SHEET_COLUMNS, sheet.rows)
+
+
+def zone_words(name: str) -> str:
+    """Return the name of a time zone in texts for people."""
+    return "anywhere on earth (AoE)" if name == ANYWHERE else name

@@ -15,9 +15,9 @@ from arqlab.core.services.audit import record_event
 from assessment.models import DismissedFinding, DuplicatePosts, PoolInstance, PoolItem
 from assessment.pools.services.texts import last_import
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.radar.selectors.findings import summary_of
 from collection.models import Post
 from collection.selectors.collections import collection_of
+from contrib.radar.selectors.findings import summary_of
 
 POSTS_AT_ONCE = 1_000
 KINDS = (PoolItem.Kind.POSTS, PoolItem.Kind.DOCUMENTS)

@@ -1,1 +1,0 @@
-"""Time sheets: active hours of assessors by task, round, topic and day, and their cost."""

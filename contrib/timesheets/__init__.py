@@ -1,0 +1,1 @@
+"""The time sheets of a lab, and what it pays."""
