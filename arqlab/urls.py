@@ -13,7 +13,7 @@ from arqlab.core.views import error_pages
 from arqlab.web.pages import pages_in
 
 
-def addresses_of(app: LabApp) -> URLResolver:
+def patterns_of(app: LabApp) -> URLResolver:
     """Return the addresses of an app: those of its module `urls`, or else of its pages."""
     if (Path(app.path) / "urls.py").exists():
         return path("", include(f"{app.name}.urls"))
@@ -27,7 +27,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 own_password = RedirectView.as_view(url=reverse_lazy("account_change_password"))
 admin.site.password_change = own_password  # type: ignore[method-assign,assignment]
 urlpatterns = [
-    *map(addresses_of, sorted(lab_apps(), key=lambda app: not app.has_busiest_pages)),
+    *map(patterns_of, sorted(lab_apps(), key=lambda app: not app.has_busiest_pages)),
     # Sessions have a page of ours (arqlab/core/views/sessions.py).
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),

@@ -5,6 +5,7 @@ whose run it is), member of team Beta, assessor, organizer, superuser. Others ge
 led to the sign-in page. A question that is not in the table fails, and so does a server error.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
 from django.db import transaction
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve, reverse
 
 from arqlab.core.models import Job, User
 from arqlab.core.services.tokens import create_token
@@ -404,6 +405,40 @@ def test_a_url_lets_in_the_roles_of_its_question(method, name, roles, filled, db
             transaction.set_rollback(True)
 
     assert tuple(entered) == roles
+
+
+LINK = re.compile(r'\b(?:href|action|hx-get|hx-post|src)="([^"]*)"')
+
+
+def test_every_page_opens_and_each_link_on_it_leads_to_an_address(filled, db):
+    dead, opened = [], 0
+    for method, name, roles in rows():
+        if method != "GET" or "organizer" not in roles:
+            continue
+        path = address(name, filled.public, filled.run.pk)
+        with transaction.atomic():
+            answer = answer_to("GET", path, filled.cookies["organizer"])
+            transaction.set_rollback(True)
+        assert answer.status_code in (200, 302, 404), path
+        opened += answer.status_code == 200
+        if answer.headers.get("Content-Type", "").startswith("text/html"):
+            text = answer.content.decode()
+            dead += [f"{path}: {link!r}" for link in LINK.findall(text) if not leads(link)]
+
+    assert dead == []
+    assert opened > 150
+
+
+def leads(link: str) -> bool:
+    """Return whether a link leads to another server, to a part of its page, or to an address."""
+    path = link.partition("#")[0].partition("?")[0]
+    if not path.startswith("/") or path.startswith("/static/"):
+        return bool(link)
+    try:
+        resolve(path)
+    except Resolver404:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.http import HttpRequest
 
 
-class Part(NamedTuple):
+class PagePart(NamedTuple):
     """What stands at a place of a page: a template, and what it shows of the page's subject.
 
     `context` gets the request and the subject, such as a run; the part is missing without any.
@@ -17,7 +17,7 @@ class Part(NamedTuple):
     context: Callable[[HttpRequest, Any], Mapping[str, object]]
 
 
-PARTS: dict[str, list[Part]] = defaultdict(list)
+PARTS: dict[str, list[PagePart]] = defaultdict(list)
 """The parts at each place; the `parts.py` of each app declares its own."""
 
 
@@ -25,4 +25,4 @@ def declare_part(
     place: str, template: str, context: Callable[[HttpRequest, Any], Mapping[str, object]]
 ) -> None:
     """Declare what stands at a place, behind the parts of apps below."""
-    PARTS[place].append(Part(template, context))
+    PARTS[place].append(PagePart(template, context))
