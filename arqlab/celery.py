@@ -43,7 +43,7 @@ def packages_with_tasks() -> list[str]:
 app.autodiscover_tasks(packages_with_tasks)
 
 
-def scheduled(*, every: float, **options: Any) -> Callable[[F], Task]:
+def scheduled(*, every: float, **options: Any) -> Callable[[F], Task[Any, Any]]:
     """Declare a task that is due `every` so many seconds.
 
     The `options` are those of Celery's tasks, and its `lane`: the name of its queue, if it is not
@@ -51,11 +51,12 @@ def scheduled(*, every: float, **options: Any) -> Callable[[F], Task]:
     due.
     """
 
-    def declared(function: F) -> Task:
+    def declared(function: F) -> Task[Any, Any]:
         name = f"{function.__module__}.{function.__name__}"
         entry = {"task": name, "schedule": every, "options": {"expires": every}}
         app.conf.beat_schedule[name] = entry
-        return app.task(name=name, **options)(function)
+        task: Task[Any, Any] = app.task(name=name, **options)(function)  # type: ignore[no-untyped-call]
+        return task
 
     return declared
 
