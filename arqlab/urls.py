@@ -1,24 +1,14 @@
 """URLs of ArqLab, app by app."""
 
-from pathlib import Path
-
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.urls import URLResolver, include, path, reverse_lazy
+from django.urls import include, path, reverse_lazy
 from django.views.generic import RedirectView
 
-from arqlab.apps import LabApp, lab_apps
+from arqlab.apps import lab_apps
 from arqlab.core.admin import confirmed
 from arqlab.core.views import error_pages
-from arqlab.web.pages import pages_in
-
-
-def patterns_of(app: LabApp) -> URLResolver:
-    """Return the addresses of an app: those of its module `urls`, or else of its pages."""
-    if (Path(app.path) / "urls.py").exists():
-        return path("", include(f"{app.name}.urls"))
-    return path("", include((pages_in(app.name), app.label)))
-
+from arqlab.web.pages import patterns_of
 
 # One sign-in page, so that one limit counts all wrong passwords.
 admin.site.admin_view = confirmed(admin.site.admin_view)  # type: ignore[method-assign]

@@ -7,6 +7,7 @@ from functools import wraps
 from importlib import import_module
 from inspect import signature
 from itertools import chain
+from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Model
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path
+from django.urls import URLPattern, URLResolver, include, path
 from django.views.decorators.http import require_http_methods
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -23,6 +24,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from arqlab.apps import LabApp
 from arqlab.web.tabs import Tab
 
 API = "api/v1/"
@@ -207,6 +209,13 @@ def pages_in(package: str) -> list[URLPattern]:
     modules = [import_module(name) for _, name, _ in below if "views" in name.split(".")]
     declared = [module.pages.urls for module in modules if hasattr(module, "pages")]
     return sorted(chain.from_iterable(declared), key=_placeholders)
+
+
+def patterns_of(app: LabApp) -> URLResolver:
+    """Return the addresses of an app: those of its module `urls`, or else of its pages."""
+    if (Path(app.path) / "urls.py").exists():
+        return path("", include(f"{app.name}.urls"))
+    return path("", include((pages_in(app.name), app.label)))
 
 
 def _placeholders(pattern: URLPattern) -> list[int]:
