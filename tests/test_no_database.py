@@ -19,8 +19,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from arqlab.core.errors import error_body
 from arqlab.core.faults import is_database_lost
 from arqlab.core.services import health
-from arqlab.core.views.error_pages import TEXTS
-from tests.core.views.test_error_pages import says, sentences
+from tests.core.views.test_error_pages import says
 from tests.test_access import named_addresses, parameters_of
 
 WORDS = {"repair": "text", "kind": "deadline", "name": "runs.zip", "token": "abc", "key": "abc"}
@@ -73,8 +72,13 @@ def test_a_page_says_what_happened_and_the_api_says_it_in_json(
 ) -> None:
     page, api = known.get("/labs/"), known.get("/api/v1/labs/")
 
-    assert says(page, TEXTS["no-database"])
-    assert api.json() == error_body(sentences(TEXTS["no-database"]), "busy")
+    happened = (
+        "ArqLab cannot reach its database at the moment. Everything you saved before is safe, but "
+        "what you sent last may not be saved."
+    )
+    todo = "Wait a minute and reload the page. Check whether your last change is there."
+    assert says(page, "The database is not available", happened, todo)
+    assert api.json() == error_body(f"{happened} {todo}", "busy")
 
 
 def test_a_token_is_answered_later_too(no_database: None) -> None:

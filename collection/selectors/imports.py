@@ -8,7 +8,6 @@ import polars as pl
 from django.db.models import Count
 from django.db.models.fields.files import FieldFile
 
-from arqkit.data_files import data_beside
 from collection.models import (
     STALE_AFTER,
     Author,
@@ -22,9 +21,22 @@ from collection.models import (
 )
 from collection.selectors.collections import scan_columns
 
-MISSING_FILES: dict[str, str] = data_beside(__file__, "missing_files.toml")
+MISSING_FILES: dict[str, str] = {
+    Import.Kind.POSTS: "No posts are imported, so the items of runs are not checked and threads "
+    "cannot be shown.",
+    Import.Kind.LATEX: "No formula index is imported, so formula runs are not checked against it.",
+    Import.Kind.SLT: "No symbol layout trees are imported, so formulas are compared by layouts "
+    "converted from their LaTeX.",
+    Import.Kind.COMMENTS: "No comments are imported, so threads show none.",
+    Import.Kind.POST_LINKS: "No post links are imported, so threads show no linked or duplicate "
+    "questions, and topics cannot be chosen by them.",
+    Import.Kind.USERS: "No users are imported, so posts and comments have no author names.",
+    Import.Kind.BADGES: "No badges are imported, so authors are shown without badges.",
+    Import.Kind.VOTES: "No votes are imported, so posts show only the score from the data dump, if "
+    "any.",
+    Import.Kind.TAGS: "No list of tags is imported. Posts have their tags even without the list.",
+}
 """The effect of a missing file of each kind, the most important first."""
-UNNUMBERED = MISSING_FILES.pop("unnumbered")
 
 
 @dataclass(frozen=True)
@@ -155,7 +167,10 @@ def missing_parts(
         if is_dump and kind not in imported and not present.get(kind)
     ]
     if holdings.formulas and holdings.visual_map is None:
-        missing.append(UNNUMBERED)
+        missing.append(
+            "ArqLab has not assigned visual ids yet, so equal formulas without an id in the index "
+            "count as different. Select “Make visual ids”."
+        )
     return missing
 
 

@@ -13,7 +13,6 @@ import zlib
 from collections import Counter
 from typing import IO, BinaryIO, NamedTuple
 
-from arqkit.data_files import data_beside
 from arqkit.records import FileRefusedError, Problem
 
 MEBIBYTE = 1024 * 1024
@@ -25,10 +24,20 @@ MAX_NAME = 200  # characters of a file name that are kept
 # The first block of a tar archive, which ends with the mark of its format.
 HEAD = 512
 TAR_MARK = slice(257, 262)
-_TABLES = data_beside(__file__)
-TEXTS: dict[str, dict[str, str]] = _TABLES["refused"]
-"""Why a file is refused: what was found, what was expected, and what to do."""
-MAGIC: dict[str, str] = _TABLES["magic"]
+MAGIC = {
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"7z\xbc\xaf'\x1c": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+    b"(\xb5/\xfd": "a Zstandard file",
+    b"PAR1": "a Parquet file",
+    b"\xd0\xcf\x11\xe0": "an old Office document",
+    b"\x7fELF": "a program",
+}
 """The kinds of files that cannot be a run, by their first bytes."""
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
 
@@ -61,18 +70,18 @@ class Unpacked(NamedTuple):
 
 
 class MemberRefusedError(Exception):
-    """One file of an upload is refused; `uploads.unpack` collects these.
+    """One file of an upload is refused; `uploads.unpack` collects these."""
 
-    `kind` is that of a text in uploads.toml, which the facts fill.
-    """
-
-    def __init__(self, kind: str, *, line: int | None = None, **facts: object) -> None:
-        texts = TEXTS["any"] | TEXTS[kind]
-        self.found, self.expected, self.todo = (
-            texts[name].format(**facts) for name in ("found", "expected", "todo")
-        )
-        super().__init__(self.found)
-        self.line = line
+    def __init__(
+        self,
+        found: str,
+        todo: str = "Upload the run file itself.",
+        *,
+        expected: str = "a run file: text in UTF-8, plain, gzipped or in a zip",
+        line: int | None = None,
+    ) -> None:
+        super().__init__(found)
+        self.found, self.expected, self.todo, self.line = found, expected, todo, line
 
     def at(self, path: str) -> Problem:
         """Return the problem of the file at a path."""
@@ -91,7 +100,11 @@ class ByteBudget:
         if self.left < 0:
             size = self.max_bytes
             limit = f"{size / MEBIBYTE:,.1f} MB" if size >= MEBIBYTE else f"{size:,} bytes"
-            raise MemberRefusedError("too-large", limit=limit)
+            raise MemberRefusedError(
+                f"more than {limit} when unpacked",
+                "Upload fewer runs at a time, or check that you chose the right file.",
+                expected=f"at most {limit}",
+            )
 
 
 class UploadLimits(NamedTuple):
@@ -112,9 +125,11 @@ def read_member(stream: IO[bytes], name: str, limits: UploadLimits) -> Unpacked:
         with gzip.GzipFile(fileobj=stream) as unzipped:
             return Unpacked(base.removesuffix(".gz"), _read_run(unzipped, limits), name)
     except EOFError as error:
-        raise MemberRefusedError("truncated-gzip") from error
+        raise MemberRefusedError("a truncated gzip file", "Upload the complete file.") from error
     except (OSError, zlib.error) as error:
-        raise MemberRefusedError("damaged-gzip", error=error) from error
+        raise MemberRefusedError(
+            f"a damaged gzip file ({error})", "Compress the run again."
+        ) from error
 
 
 def _read_run(stream: IO[bytes] | gzip.GzipFile, limits: UploadLimits) -> bytes:
@@ -129,19 +144,28 @@ def _read_run(stream: IO[bytes] | gzip.GzipFile, limits: UploadLimits) -> bytes:
         # A few null bytes are a fault of a text, which its report lists with all others.
         if chunk.count(0) * 4 > len(chunk):
             line = lines + chunk.count(b"\n", 0, chunk.index(0)) + 1
-            raise MemberRefusedError("null-bytes", line=line)
+            raise MemberRefusedError("many null bytes, so it is not text", line=line)
         end = b"\n" if b"\n" in chunk else b"\r"
         first, last = chunk.find(end), chunk.rfind(end)
         open_bytes += len(chunk) if first < 0 else first
         if open_bytes > MAX_LINE_BYTES:
-            raise MemberRefusedError("long-line", line=lines + 1, most=MAX_LINE_BYTES)
+            raise MemberRefusedError(
+                f"more than {MAX_LINE_BYTES:,} bytes in one line",
+                "Check that each row ends with a line end.",
+                expected="one line per item",
+                line=lines + 1,
+            )
         lines += chunk.count(end)
         if lines > limits.max_lines:
-            raise MemberRefusedError("many-lines", most=limits.max_lines)
+            raise MemberRefusedError(
+                f"more than {limits.max_lines:,} lines",
+                "Cut each topic to the task's limit of items per topic.",
+                expected=f"at most {limits.max_lines:,} lines in a run",
+            )
         open_bytes = open_bytes if first < 0 else len(chunk) - last - 1
         gathered.write(chunk)
     if not gathered.tell():
-        raise MemberRefusedError("empty")
+        raise MemberRefusedError("an empty file")
     return gathered.getvalue()
 
 
@@ -155,14 +179,20 @@ def first_bytes(stream: IO[bytes] | gzip.GzipFile) -> bytes:
 
 def _check_kind(head: bytes) -> None:
     if head.startswith((GZIP, *ZIP)):
-        raise MemberRefusedError("nested-archive")
+        raise MemberRefusedError("an archive inside an archive", "Pack the runs only once.")
     if head[TAR_MARK] == b"ustar":
-        raise MemberRefusedError("tar")
+        raise MemberRefusedError(
+            "a tar archive", "Pack the runs as a zip, or upload them one by one."
+        )
     for mark, kind in MAGIC.items():
-        if head.startswith(mark.encode("latin1")):
-            raise MemberRefusedError("other-kind", file=kind)
+        if head.startswith(mark):
+            raise MemberRefusedError(kind)
     if encoding := _utf_16(head):
-        raise MemberRefusedError("utf-16", encoding=encoding)
+        raise MemberRefusedError(
+            "text in UTF-16",
+            f"Convert it to UTF-8, for example with iconv -f {encoding} -t UTF-8. Excel’s “Unicode "
+            "Text” and > in Windows PowerShell write UTF-16.",
+        )
 
 
 def _utf_16(head: bytes) -> str | None:
@@ -245,39 +275,54 @@ def _members(archive: zipfile.ZipFile, limits: UploadLimits) -> list[zipfile.Zip
     """Return the members that are files, without those that operating systems add."""
     names = archive.namelist()
     if any(name.startswith(OFFICE_MEMBERS) for name in names):
-        raise MemberRefusedError("office")
+        raise MemberRefusedError(
+            "an Office document or a software package", "Save the table as tab-separated text."
+        )
     if len(names) > MAX_MEMBERS:
-        raise MemberRefusedError("many-files", count=f"{len(names):,}", most=MAX_MEMBERS)
+        raise _too_many_files(f"{len(names):,}")
     every = archive.infolist()
     members = [it for it in every if not (it.is_dir() or OF_SYSTEM.match(it.filename))]
     [(path, times)] = Counter(member.filename for member in members).most_common(1) or [("", 0)]
     if times > 1:
-        raise MemberRefusedError("same-names", times=times, path=path[:MAX_NAME])
+        raise MemberRefusedError(
+            f"a zip with {times} files named {path[:MAX_NAME]}",
+            "Rename the files, so that each has its own name.",
+        )
     if limits.only is not None:
         members = [member for member in members if member.filename == limits.only][:1]
     if not members:
-        raise MemberRefusedError("no-files", only=", only folders" if names else "")
+        raise MemberRefusedError(f"a zip without files{', only folders' if names else ''}")
     if (declared := sum(member.file_size for member in members)) > limits.budget.left:
         limits.budget.spend(declared)
     return members
 
 
 def _damaged_zip(error: Exception) -> MemberRefusedError:
-    return MemberRefusedError("damaged-zip", error=error)
+    return MemberRefusedError(f"a damaged zip ({error})", "Create the zip again.")
+
+
+def _too_many_files(count: str) -> MemberRefusedError:
+    return MemberRefusedError(
+        f"a zip with {count} files", expected=f"at most {MAX_MEMBERS:,} files"
+    )
 
 
 def _from_member(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: UploadLimits
 ) -> Unpacked:
     if member.flag_bits & ENCRYPTED:
-        raise MemberRefusedError("password")
+        raise MemberRefusedError("a file with a password", "Create the zip without a password.")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise MemberRefusedError("compression")
+        raise MemberRefusedError(
+            "an unusual compression method", "Create an ordinary zip (deflate)."
+        )
     try:
         with archive.open(member) as stream:
             return read_member(stream, member.filename, limits)
     except DAMAGE as error:
-        raise MemberRefusedError("damaged-data", error=error) from error
+        raise MemberRefusedError(
+            f"damaged data ({error})", "Create the zip again and upload it."
+        ) from error
 
 
 def _check_directory(file: BinaryIO) -> None:
@@ -287,10 +332,12 @@ def _check_directory(file: BinaryIO) -> None:
     tail = file.read(TAIL)
     file.seek(0)
     if ZIP64_LOCATOR in tail:
-        raise MemberRefusedError("zip64")
+        raise MemberRefusedError(
+            "a zip in the format for huge archives (ZIP64)", "Pack fewer files."
+        )
     at = tail.find(ZIP_END)
     while at >= 0:
         record = tail[at : at + END_RECORD.size]
         if len(record) == END_RECORD.size and END_RECORD.unpack(record)[5] > MAX_DIRECTORY_BYTES:
-            raise MemberRefusedError("many-files", count="too many", most=MAX_MEMBERS)
+            raise _too_many_files("too many")
         at = tail.find(ZIP_END, at + 1)

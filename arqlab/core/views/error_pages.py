@@ -26,19 +26,41 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 from structlog.contextvars import get_contextvars
 
-from arqkit.data_files import data_beside
 from arqlab.core.errors import RequestProblem, UserError, error_body
 from arqlab.core.faults import is_database_lost, is_disk_full
 from arqlab.core.views.answers import wants_json
 from arqlab.web.places import url_of
 
-_WRITTEN = data_beside(__file__, "error_pages.toml")
-
-CODES: dict[int, str] = {int(status): code for status, code in _WRITTEN["codes"].items()}
+CODES = {
+    400: "malformed",
+    403: "permission-denied",
+    404: "not-found",
+    405: "method-not-allowed",
+    409: "refused",
+    413: "too-large",
+    429: "throttled",
+    500: "server-error",
+    503: "busy",
+    507: "disk-full",
+}
 """The code for programs that an error page has as JSON, by its status."""
-API_CODES: dict[str, str] = _WRITTEN["api-codes"]
+API_CODES = {
+    "authentication_failed": "signed-out",
+    "error": "malformed",
+    "not_authenticated": "signed-out",
+    "parse_error": "malformed",
+}
 """The codes of the REST framework that have another name here; in others, `_` becomes `-`."""
-API_MESSAGES: dict[str, str] = _WRITTEN["api"]
+API_MESSAGES = {
+    "csrf": "The request has no valid CSRF token, so nothing was changed. Programs sign in with an "
+    "API token instead of a cookie.",
+    "invalid": "The request is not valid, so nothing was changed. Correct what `errors` lists.",
+    "malformed": "ArqLab could not read this request, so nothing was changed: {detail}",
+    "not-found": "There is nothing at this address, or you do not have permission to see it. Check "
+    "the address and sign in with an API token.",
+    "signed-out": "You are not signed in. Send an API token, which you can create on your account "
+    "page.",
+}
 """The messages of errors in the API by code. A view may have its own in `error_messages`."""
 SIGNED_OUT = "You are signed out. Sign in to continue."
 NOT_SAVED = "You are signed out, so nothing was saved. Sign in to return to the form."
@@ -59,7 +81,11 @@ class ErrorLink(NamedTuple):
     url: str
 
 
-TEXTS = {name: ErrorText(**text) for name, text in _WRITTEN["pages"].items()}
+TOO_MANY = ErrorText(
+    "Too many attempts",
+    "There were too many attempts in a short time, so this one was not carried out.",
+    "Wait a few minutes, then try again.",
+)
 
 
 def error_response(
@@ -103,48 +129,87 @@ def form_to_sign_in(request: HttpRequest) -> HttpResponse:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 400, or 413 for a form that is too large."""
     if isinstance(exception, (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)):
-        return error_response(request, TEXTS["too-large"], status=413)
-    return error_response(request, TEXTS["bad-request"], status=400)
+        text = ErrorText(
+            "Too much data",
+            "The form or its files are larger than the server accepts, so nothing was saved.",
+            "Go back and shorten the text, or save it in several steps. Send fewer or smaller "
+            "files.",
+        )
+        return error_response(request, text, status=413)
+    text = ErrorText(
+        "Bad request",
+        "ArqLab could not read this request, so nothing was changed.",
+        "Go back, reload the page and try again.",
+    )
+    return error_response(request, text, status=400)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 403."""
-    return error_response(request, TEXTS["permission-denied"], status=403, links=_all_labs(request))
+    text = ErrorText(
+        "Permission denied",
+        "You do not have permission to do this, so nothing was changed.",
+        "If you think you should, ask an organizer of the lab.",
+    )
+    return error_response(request, text, status=403, links=_all_labs(request))
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 404."""
-    name = "page-not-found" if request.user.is_authenticated else "not-found-by-visitor"
-    return error_response(request, TEXTS[name], status=404, links=_all_labs(request))
+    todo = "Check the address, or start from the list of labs."
+    if not request.user.is_authenticated:
+        todo = (
+            "Check the address, or sign in: some pages are only for people with a role in the lab."
+        )
+    text = ErrorText(
+        "Page not found", "This page does not exist, or you do not have permission to see it.", todo
+    )
+    return error_response(request, text, status=404, links=_all_labs(request))
 
 
 def not_allowed(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
     """Return 405 with the methods that `refused` allows."""
     links = (ErrorLink("Open the page", request.path),)
-    page = error_response(request, TEXTS["not-allowed"], status=405, links=links)
+    text = ErrorText(
+        "Action not available",
+        "This page cannot do what was requested, so nothing was changed.",
+        "Open the page and use its buttons.",
+    )
+    page = error_response(request, text, status=405, links=links)
     page["Allow"] = refused["Allow"]
     return page
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
     """Return 429."""
-    return error_response(request, TEXTS["too-many"], status=429)
+    return error_response(request, TOO_MANY, status=429)
 
 
 def too_many_attempts(request: HttpRequest, *, seconds: int, wrong_passwords: bool) -> HttpResponse:
     """Return 429 for a form from an address that may send it again after so many seconds."""
-    text = TEXTS["too-many-wrong-passwords" if wrong_passwords else "too-many"]
-    links = (
-        ErrorLink("Return to the form", page_of_form(request)),
-        *([ErrorLink("Reset your password", reverse("account_reset_password"))] * wrong_passwords),
+    back = ErrorLink("Return to the form", page_of_form(request))
+    if not wrong_passwords:
+        return _later(request, TOO_MANY, 429, seconds=seconds, links=(back,))
+    text = ErrorText(
+        "Too many wrong passwords",
+        "Too many wrong passwords from your address. This one was not checked.",
+        "Wait a minute and try again; with each further wrong password you wait longer. If you "
+        "forgot your password, reset it.",
     )
-    return _later(request, text, 429, seconds=seconds, links=links)
+    reset = ErrorLink("Reset your password", reverse("account_reset_password"))
+    return _later(request, text, 429, seconds=seconds, links=(back, reset))
 
 
 def too_many_passwords(request: HttpRequest) -> HttpResponse:
     """Return 503, and after how many seconds a turn is likely to be free."""
     links = (ErrorLink("Return to the form", page_of_form(request)),)
-    page = _later(request, TEXTS["too-many-passwords"], 503, seconds=5, links=links)
+    text = ErrorText(
+        "Many people are signing in",
+        "The server checks few passwords at a time, so yours was not checked and nothing was "
+        "changed.",
+        "Wait a few seconds, then send the form again.",
+    )
+    page = _later(request, text, 503, seconds=5, links=links)
     # Django would log an error of ours.
     log_response("Wait: %s", request.path, response=page, request=request, level="warning")
     return page
@@ -163,10 +228,26 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """
     error = sys.exception()
     if is_database_lost(error):
-        return _later(request, TEXTS["no-database"], 503, seconds=10)
+        text = ErrorText(
+            "The database is not available",
+            "ArqLab cannot reach its database at the moment. Everything you saved before is safe, "
+            "but what you sent last may not be saved.",
+            "Wait a minute and reload the page. Check whether your last change is there.",
+        )
+        return _later(request, text, 503, seconds=10)
     if is_disk_full(error):
-        return _later(request, TEXTS["disk-full"], 507, seconds=300)
-    return error_response(request, TEXTS["server-error"], status=500)
+        text = ErrorText(
+            "The disk is full",
+            "The server has no room left to store this, so nothing was saved.",
+            "Tell an organizer, and try again when they have made room. Pages still open as usual.",
+        )
+        return _later(request, text, 507, seconds=300)
+    text = ErrorText(
+        "Something went wrong",
+        "The error is on our side and has been logged. Everything you saved before is safe.",
+        "Try again in a minute. If the error persists, tell an organizer what you did and when.",
+    )
+    return error_response(request, text, status=500)
 
 
 def _later(
@@ -188,9 +269,26 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         return redirect(url_of("home"))
     if match and not is_signed_in and getattr(match.func, "login_required", True):
         return form_to_sign_in(request)
-    text = TEXTS["no-cookies"] if reason == csrf.REASON_NO_CSRF_COOKIE else TEXTS["old-form"]
     if reason.startswith(("Origin checking failed", "Referer checking failed")):
-        text = TEXTS["other-site"]
+        text = ErrorText(
+            "This form comes from another site",
+            "Your browser reports that the form was not opened on this site, so nothing was saved.",
+            "Open the form in ArqLab. If you did, tell an organizer: the server’s setting "
+            "ARQLAB_ORIGINS may lack this address.",
+        )
+    elif reason == csrf.REASON_NO_CSRF_COOKIE:
+        text = ErrorText(
+            "Cookies are blocked",
+            "Your browser did not send ArqLab’s cookies, so nothing was saved.",
+            "Allow cookies for this site, reload the form and submit it again.",
+        )
+    else:
+        text = ErrorText(
+            "This form is out of date",
+            "You have signed in again since you opened it, perhaps in another tab. Nothing was "
+            "saved.",
+            "Return to the form. It contains your entries; check them and submit it again.",
+        )
     back = ErrorLink("Return to the form", page_of_form(request))
     return error_response(request, text, status=403, links=(back,))
 
@@ -204,7 +302,11 @@ def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response
     # Whatever the view renders, and whatever the client accepts.
     request.accepted_renderer, request.accepted_media_type = JSONRenderer(), "application/json"
     if isinstance(error, ReauthenticationRequired):
-        return Response(error_body(API_MESSAGES["identity"], "identity"), status=403)
+        message = (
+            "Only a person who has just confirmed the password may do this, so nothing was "
+            "changed. Sign in, open the page of this action and confirm your password there."
+        )
+        return Response(error_body(message, "identity"), status=403)
     if isinstance(error, UserError):
         status = getattr(view, "error_statuses", {}).get(error.code, 409)
         return Response(error_body(error.message, error.code, error.problems), status=status)

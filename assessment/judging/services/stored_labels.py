@@ -5,16 +5,19 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from arqkit.data_files import data_beside
 from arqlab.core.errors import RequestProblem
 from arqlab.core.models import User
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Held, Submitted
 from assessment.models import Judgment, LateLabel, PoolItem
 
-_MESSAGES = data_beside(__file__)
-"""Why a stored label does not count; `late` has the reasons by the decision about a late label."""
-
+LATE_MESSAGES: dict[str, str] = {
+    LateLabel.Decision.OPEN: "You may no longer judge this topic, so your label is stored but does "
+    "not count. The organizers see it and decide whether to keep it.",
+    LateLabel.Decision.EXCLUDED: "Your label arrived when you could no longer judge this topic, "
+    "and the organizers excluded it.",
+}
+"""Why a late label does not count, by the decision about it."""
 # maximum time between a judgment and its arrival; a clock beyond that is wrong
 LONGEST_AWAY = timedelta(days=30)
 MILLISECOND = timedelta(milliseconds=1)
@@ -122,16 +125,28 @@ def saved_label(judgment: Judgment) -> SavedLabel:
     """
     if judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists():
         return SavedLabel(judgment, counts=True, message="")
-    late = LateLabel.objects.filter(judgment=judgment.pk, decision__in=_MESSAGES["late"]).first()
+    late = LateLabel.objects.filter(judgment=judgment.pk, decision__in=LATE_MESSAGES).first()
     if late:
-        return SavedLabel(judgment, counts=False, message=_MESSAGES["late"][late.decision])
+        return SavedLabel(judgment, counts=False, message=LATE_MESSAGES[late.decision])
     is_judged = Judgment.objects.filter(instance=judgment.instance_id, is_current=True).exists()
-    reason = "meanwhile"
-    if not is_judged:
-        item = PoolItem.objects.only("assessor", "done_at").get(instances=judgment.instance_id)
-        is_asked = item.assessor_id in (None, judgment.assessor_id) and item.done_at is None
-        reason = "given-back" if is_asked else "not-asked"
-    return SavedLabel(judgment, counts=False, message=_MESSAGES[reason])
+    if is_judged:
+        message = (
+            "This item was judged in another tab or by another assessor first. That label counts; "
+            "yours is kept beside it."
+        )
+        return SavedLabel(judgment, counts=False, message=message)
+    item = PoolItem.objects.only("assessor", "done_at").get(instances=judgment.instance_id)
+    if item.assessor_id in (None, judgment.assessor_id) and item.done_at is None:
+        message = (
+            "The organizers returned this item to its topic to be judged again. Your label stays "
+            "in its history and no longer counts; judge the item again."
+        )
+    else:
+        message = (
+            "The organizers decided about this item, or asked somebody else. Your label is kept, "
+            "but does not count."
+        )
+    return SavedLabel(judgment, counts=False, message=message)
 
 
 def known_labels(submission: Submission, user: User) -> Mapping[UUID, Judgment]:

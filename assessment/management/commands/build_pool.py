@@ -7,7 +7,6 @@ from typing import Any
 
 from django.utils import timezone
 
-from arqkit.data_files import data_beside
 from arqkit.pooling.pools import write_pool
 from arqkit.protocols.presets import RunKind
 from arqlab.core.errors import UserError
@@ -26,8 +25,37 @@ from assessment.pools.services.freezing import (
 )
 from submissions.services.left_out import reasons_by_run, require_reasons
 
-_SETTINGS = data_beside(__file__)
-NUMBERS, CHOICES, SWITCHES = (_SETTINGS[name] for name in ("numbers", "choices", "switches"))
+NUMBERS = {
+    "primary": "depth of primary runs",
+    "alternate": "depth of alternate runs",
+    "manual": "depth of manual runs",
+    "size": "number of items for rank-by-rank",
+    "instances": "maximum instances judged of each formula",
+    "extra_depth": "add formulas down to this rank whose answer post is relevant in Task 1",
+}
+SWITCHES = {
+    "visually_distinct": "count depth in visually distinct formulas",
+    "extra_threads": "add the answers in the topic's own thread and its duplicates",
+    "includes_generated_answers": "mix the answers of Task 3 into the pool of Task 1",
+    "shows_threads": "posts keep their thread links beside answers of Task 3",
+    "shows_formulas_alone": "assessors see formulas without their documents, as in NTCIR-10",
+    "includes_post_hoc_runs": "also pool runs that were submitted after the deadline",
+}
+CHOICES: dict[str, dict[str, Any]] = {
+    "method": {
+        "choices": ["depth", "rank-by-rank"],
+        "help": "pool the top of every run, or rank by rank up to --size",
+    },
+    "instance_policy": {
+        "choices": ["runs", "reciprocal-rank", "threads"],
+        "help": "how the instances of a formula are selected",
+    },
+    "baselines": {
+        "choices": ["primary", "alternate", "marked"],
+        "help": "depth of baselines: as primary or alternate runs, or as each is marked",
+    },
+}
+"""The settings of a pool that are options, with their help."""
 
 
 def _option(name: str) -> str:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from django.db import connection
 from django.db.models import Q, QuerySet
 
-from arqkit.data_files import data_beside
 from arqkit.formats.runs.formats import TASK3_IDS
 from arqkit.protocols.presets import PoolProtocol, RunKind
 from arqkit.records import ItemKind, TaskKind
@@ -17,8 +16,6 @@ from assessment.models import Pool
 from assessment.qrels.selectors.drafts import host_of, own_pools_task
 from submissions.models import Run, RunQuerySet
 from submissions.selectors import run_items
-
-_SENTENCES = data_beside(__file__)
 
 POOL_KINDS = {
     TaskKind.ANSWERS: ItemKind.POSTS,
@@ -109,25 +106,43 @@ def pooled_together(task: Task) -> PooledTogether | None:
 
 def _host(task: Task) -> PooledTogether | None:
     if host := host_of(task):
-        return PooledTogether(host, _SENTENCES["in-host"].format(host=host), "mixed-pool")
+        return PooledTogether(
+            host,
+            f"The answers are in the pool of {host.name}. For late answers, freeze a supplement to "
+            "that pool.",
+            "mixed-pool",
+        )
     if Pool.official.filter(task=task).exists():
         return None
     hosts = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).select_related("lab")
     for host in hosts:
         if host.protocol.pool.includes_generated_answers:
-            return PooledTogether(host, _SENTENCES["will-be-in-host"].format(host=host))
+            return PooledTogether(
+                host,
+                f"The protocol mixes these answers into the pool of {host.name}. Plan that pool. "
+                "Once it is frozen with them, this task can have no pool of its own.",
+            )
     return None
 
 
 def _guest(task: Task) -> PooledTogether | None:
     if separate := own_pools_task(task):
-        return PooledTogether(separate, _SENTENCES["has-own"].format(guest=separate), "own-pool")
+        return PooledTogether(
+            separate,
+            f"The answers of {separate.name} are in a pool of that task. Leave them out of this "
+            "pool, or unfreeze that pool while it has no judgments.",
+            "own-pool",
+        )
     guests = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.GENERATED_ANSWERS)
     for guest in guests.select_related("lab"):
         if host_of(guest) == task:
-            return PooledTogether(guest, _SENTENCES["has-guest"].format(guest=guest))
+            return PooledTogether(guest, f"The pool of this task has the answers of {guest.name}.")
         if task.protocol.pool.includes_generated_answers:
-            return PooledTogether(guest, _SENTENCES["will-have-guest"].format(guest=guest))
+            return PooledTogether(
+                guest,
+                f"The protocol mixes the answers of {guest.name} into the pool of this task. Once "
+                "it is frozen with them, that task can have no pool of its own.",
+            )
     return None
 
 

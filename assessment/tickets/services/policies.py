@@ -7,7 +7,6 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
-from arqkit.data_files import data_beside
 from arqkit.formats.labs.folder import LabFile
 from arqkit.labels import ScaleLabel
 from arqlab.core.errors import UserError
@@ -23,7 +22,15 @@ from assessment.tickets.selectors import policy_of, tickets_of
 from assessment.tickets.services.answers import record_ticket, send_ticket
 
 Action = TicketPolicy.Action
-_SENTENCES = data_beside(__file__)
+SENTENCES: dict[str, str] = {
+    Action.WAIT: "The organizers read your comment and answer. The item stays unjudged unless they "
+    "return it to be judged again.",
+    Action.EXPERT: "An expert reads your comment and gives an opinion. The item stays unjudged "
+    "unless it is returned to be judged again.",
+    Action.ANOTHER: "Another assessor of the topic gets the item, once. If nobody else has the "
+    "topic, the organizers answer.",
+}
+"""What happens with a reported item, for its assessor."""
 
 
 def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> None:
@@ -87,7 +94,7 @@ def policy_sentences(tasks: QuerySet[Task]) -> list[tuple[Task, list[tuple[Scale
         (
             task,
             [
-                (label, _SENTENCES[policy.action_of(label.value)])
+                (label, SENTENCES[policy.action_of(label.value)])
                 for label in task.protocol.labels.reports
             ],
         )
