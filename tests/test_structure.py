@@ -58,7 +58,7 @@ FILLERS = {
     *("shown", "seen", "left", "taken", "made", "used"),
 }
 """Words that say what was done with a thing, and not what it is."""
-FILLERS_PER_CENT = 4.6
+FILLERS_PER_CENT = 3.1
 """The functions that may bind one of them."""
 CONSTANTS_BELOW = 50
 """The constants that may be defined below a function or class of their module without need."""

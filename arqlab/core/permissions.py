@@ -63,8 +63,8 @@ def _labs_of(user: Visitor, roles: list[Role]) -> QuerySet[Lab]:
         return Lab.objects.none()
     if user.is_superuser:
         return Lab.objects.all()
-    held = Membership.objects.filter(user_id=user.pk, role__in=roles)
-    return Lab.objects.filter(pk__in=held.values("lab"))
+    memberships = Membership.objects.filter(user_id=user.pk, role__in=roles)
+    return Lab.objects.filter(pk__in=memberships.values("lab"))
 
 
 def may_create_labs(user: Visitor) -> bool:
@@ -131,9 +131,9 @@ def needs_second_factor(user: Visitor) -> bool:
     """
     if not (settings.SECOND_FACTOR and isinstance(user, User)):
         return False
-    held = Membership.objects.filter(user_id=user.pk, role__in=Role.organizing())
+    memberships = Membership.objects.filter(user_id=user.pk, role__in=Role.organizing())
     administers = user.is_superuser or user.is_staff or may_create_labs(user)
-    return (administers or held.exists()) and not (
+    return (administers or memberships.exists()) and not (
         Authenticator.objects.filter(user_id=user.pk).exists()
     )
 
@@ -172,17 +172,17 @@ def refusal_of_both_sides(user: User, lab: Lab, *, role: str) -> UserError | Non
     An assessor cannot be in a team of the same lab, unless an organizer allows it. Every entry
     point that adds a member or an assessor asks this.
     """
-    held = Membership.objects.filter(lab=lab, user_id=user.pk).select_related("team")
+    memberships = Membership.objects.filter(lab=lab, user_id=user.pk).select_related("team")
     rights = Role(role).rights
     if rights.has_team:
-        if not any(membership.avoids_teams for membership in held):
+        if not any(membership.avoids_teams for membership in memberships):
             return None
         return UserError(
             f"{user.name} is an assessor of {lab}. Assessors do not join or create teams, unless "
             "an organizer allows it on the People page.",
             code="is-assessor",
         )
-    member = held.filter(team__isnull=False).first()
+    member = memberships.filter(team__isnull=False).first()
     if not rights.avoids_teams or member is None:
         return None
     return ConfirmationError(
@@ -202,10 +202,10 @@ def labs_visible_to(user: Visitor) -> QuerySet[Lab]:
     """Return the labs a user may see: public labs, and drafts in which the user has a role."""
     if user.is_authenticated and user.is_superuser:
         return Lab.objects.all()
-    seen = Q(is_public=True)
+    is_visible = Q(is_public=True)
     if user.is_authenticated:
-        seen |= Q(pk__in=Membership.objects.filter(user_id=user.pk).values("lab"))
-    return Lab.objects.filter(seen)
+        is_visible |= Q(pk__in=Membership.objects.filter(user_id=user.pk).values("lab"))
+    return Lab.objects.filter(is_visible)
 
 
 def tasks_visible_to(user: Visitor) -> QuerySet[Task]:

@@ -132,8 +132,8 @@ def task_named(path: str) -> Task:
     lab_slug, _, task_slug = path.partition("/")
     task = Task.objects.select_related("lab").filter(lab__slug=lab_slug, slug=task_slug).first()
     if task is None:
-        known = ", ".join(str(task) for task in Task.objects.select_related("lab"))
-        todo = f"Use LAB/TASK, one of {known}." if known else "Load a lab first."
+        paths = ", ".join(str(task) for task in Task.objects.select_related("lab"))
+        todo = f"Use LAB/TASK, one of {paths}." if paths else "Load a lab first."
         raise UserError(f"Unknown task {path!r}. {todo}", code="unknown-task")
     return task
 
@@ -142,8 +142,8 @@ def lab_named(slug: str) -> Lab:
     """Return the lab with this slug. Raises `UserError`, which lists the labs, if it is unknown."""
     if lab := Lab.objects.filter(slug=slug).first():
         return lab
-    known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none"
-    raise UserError(f"There is no lab {slug!r}. Labs: {known}.", code="unknown-lab")
+    slugs = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none"
+    raise UserError(f"There is no lab {slug!r}. Labs: {slugs}.", code="unknown-lab")
 
 
 def person_named(name: str) -> User:
@@ -169,8 +169,8 @@ def team_key(name: str) -> str:
     """Return a team's name without case, spaces and punctuation, to find names that look alike."""
     folded = unicodedata.normalize("NFKC", name).casefold()
     # Categories of Unicode: P is punctuation, Z is spaces.
-    kept = "".join(sign for sign in folded if unicodedata.category(sign)[0] not in "PZ")
-    return kept or folded
+    letters = "".join(sign for sign in folded if unicodedata.category(sign)[0] not in "PZ")
+    return letters or folded
 
 
 def roles_of(user: User) -> QuerySet[Membership]:
@@ -197,11 +197,11 @@ def roles_in(user: Visitor, lab: Lab) -> LabRoles:
 
 
 def _lab_roles(user: User, memberships: list[Membership]) -> LabRoles:
-    held = {membership.role for membership in memberships}
+    roles = {membership.role for membership in memberships}
     if user.is_superuser:
-        held |= set(Role.organizing())
+        roles |= set(Role.organizing())
     return LabRoles(
-        granted=tuple(role for role in Role.granted() if role in held),
+        granted=tuple(role for role in Role.granted() if role in roles),
         teams=tuple(membership.team for membership in memberships if membership.team is not None),
     )
 
@@ -226,8 +226,8 @@ def _lab_row(lab: Any, at: datetime) -> LabRow:
         for task in lab.tasks.all()
     )
     states = {row.state for row in tasks}
-    known = [state for state in ("open", "upcoming") if state in states]
-    state: str = known[0] if known else "closed" if tasks else "upcoming"
+    current = [state for state in ("open", "upcoming") if state in states]
+    state: str = current[0] if current else "closed" if tasks else "upcoming"
     if not lab.is_public:
         state = "draft"
     if lab.archived_at:
@@ -252,8 +252,8 @@ def teams_with_members(lab: Lab) -> QuerySet[Team]:
 
 def organizers_of(lab: Lab) -> QuerySet[User]:
     """Return the users who organize a lab, without superusers who have no role in it."""
-    held = lab.memberships.filter(role__in=Role.organizing())
-    return User.objects.filter(pk__in=held.values("user"))
+    memberships = lab.memberships.filter(role__in=Role.organizing())
+    return User.objects.filter(pk__in=memberships.values("user"))
 
 
 def staff_of(lab: Lab) -> QuerySet[Membership]:
@@ -306,10 +306,10 @@ def topic_info(
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Return a topic's public information, and what only somebody who organizes may see."""
     facts = topic.facts
-    known = [(name, facts[name]) for name in PUBLIC_INFO if name in facts]
-    shown = {*PUBLIC_INFO, *QUERY_TEXTS}  # the texts stand with the question
-    notes = [(name, facts[name]) for name in facts if organizes and name not in shown]
-    return known, notes
+    public = [(name, facts[name]) for name in PUBLIC_INFO if name in facts]
+    displayed = {*PUBLIC_INFO, *QUERY_TEXTS}  # the texts stand with the question
+    notes = [(name, facts[name]) for name in facts if organizes and name not in displayed]
+    return public, notes
 
 
 def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
@@ -321,8 +321,8 @@ def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
 
 def corrections_of(lab: Lab | str, *, until: datetime | None = None) -> Corrections:
     """Return the corrections of a lab (or its slug), if asked only those made `until` a time."""
-    known = {"lab__slug": lab} if isinstance(lab, str) else {"lab": lab}
-    corrections = Correction.objects.filter(**known, **({"made_at__lt": until} if until else {}))
+    of_lab = {"lab__slug": lab} if isinstance(lab, str) else {"lab": lab}
+    corrections = Correction.objects.filter(**of_lab, **({"made_at__lt": until} if until else {}))
     by_kind: dict[str, dict[str, str]] = {kind: {} for kind in Correction.Kind.values}
     for kind, key, value in corrections.order_by().values_list("kind", "key", "value"):
         by_kind[kind][key] = value

@@ -228,15 +228,15 @@ class PlanForm(forms.Form):
 
 def read_choices(data: Mapping[str, str], part: str, planning: TaskPlanning) -> dict[str, str]:
     """Return the chosen assessor by topic in a part. Raise `UserError` for an unknown one."""
-    given = {topic.name for topic in planning.problem.topics if topic.assessors}
-    chosen = {
+    assigned = {topic.name for topic in planning.problem.topics if topic.assessors}
+    choices = {
         row.topic.query_id: data.get(f"{part}-{row.topic.pk}", "")
         for row in planning.topics
-        if part == "second" or row.topic.query_id not in given
+        if part == "second" or row.topic.query_id not in assigned
     }
-    if not {*chosen.values()} <= {"", *planning.names}:
+    if not {*choices.values()} <= {"", *planning.names}:
         raise UserError(INCOMPLETE, code="incomplete")
-    return {topic: key for topic, key in chosen.items() if key}
+    return {topic: key for topic, key in choices.items() if key}
 
 
 def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdits) -> str:
@@ -244,8 +244,8 @@ def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdit
     parts = zip(PARTS, (plan.first, plan.second), edits, strict=True)
     return json.dumps(
         {
-            f"{part}-{row.topic.pk}": chosen.get(row.topic.query_id, "")
-            for part, chosen, edited in parts
+            f"{part}-{row.topic.pk}": assessors.get(row.topic.query_id, "")
+            for part, assessors, edited in parts
             for row in planning.topics
             if row.topic.query_id not in edited
         }
@@ -261,12 +261,12 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
         raise UserError(INCOMPLETE, code="incomplete")
 
     def edits(part: str) -> dict[str, str]:
-        chosen = read_choices(data, part, planning)
+        choices = read_choices(data, part, planning)
         names = {f"{part}-{row.topic.pk}": row.topic.query_id for row in planning.topics}
         return {
-            topic: chosen.get(topic, "")
+            topic: choices.get(topic, "")
             for name, topic in names.items()
-            if name in data and proposed.get(name) != chosen.get(topic, "")
+            if name in data and proposed.get(name) != choices.get(topic, "")
         }
 
     return edits("first"), edits("second")

@@ -55,8 +55,8 @@ def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) ->
             "in other tasks of the same kind.",
             code="system",
         )
-    chosen = [others[key] for key in links if key != run.pk]
-    tasks = Counter(f"{other.task.lab.name}, {other.task.name}" for other in chosen)
+    linked = [others[key] for key in links if key != run.pk]
+    tasks = Counter(f"{other.task.lab.name}, {other.task.name}" for other in linked)
     if twice := [name for name, count in tasks.items() if count > 1]:
         raise UserError(
             f"A system has one run per task. Choose one run of {'; '.join(twice)}.", code="system"
@@ -65,7 +65,7 @@ def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) ->
         Run.objects.filter(pk__in=[run.pk, *others], system=run.system).update(
             system=None, is_trained=False
         )
-    system = uuid4() if chosen else None
+    system = uuid4() if linked else None
     for key, is_trained in links.items():
         Run.objects.filter(pk=key).update(system=system, is_trained=is_trained)
     record_event(
@@ -74,7 +74,7 @@ def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) ->
         by,
         task=run.task.slug,
         run=run.pk,
-        linked=sorted(other.pk for other in chosen),
+        linked=sorted(other.pk for other in linked),
     )
 
 
@@ -133,8 +133,8 @@ def _require_movable(sender: Sender, run: Run) -> None:
 
 
 def _require_place(sender: Sender, run: Run) -> None:
-    left = quota_left(team=sender.team, task=sender.task, post_hoc=run.is_post_hoc)
-    if not run.is_baseline and not left:
+    remaining = quota_left(team=sender.team, task=sender.task, post_hoc=run.is_post_hoc)
+    if not run.is_baseline and not remaining:
         quota = sender.task.protocol.quota
         raise UserError(
             f"Team {sender.team.name} has used all of its {quota} runs for {sender.task.name}. "
@@ -206,6 +206,7 @@ def publish_run(*, run: Run, publication: Mapping[str, str], by: User | None, at
     Raise `UserError` for a user outside the team.
     """
     require_role(_sender(run, by, at))
+    # Lock the run: the log must record the values that these replace.
     locked = Run.objects.select_for_update().get(pk=run.pk)
     if changes := save_changes(locked, publication, allowed=PUBLICATION):
         _record("run.publish", run, by, changes=changes)

@@ -24,10 +24,10 @@ def left_out_runs(runs: QuerySet[Run], reasons: Mapping[int, str]) -> list[LeftO
 
     Raises `UserError` for a reason of another run.
     """
-    chosen = runs.filter(pk__in=list(reasons)).select_related("team")
+    runs_to_leave_out = runs.filter(pk__in=list(reasons)).select_related("team")
     left_out = [
         LeftOutRun(run=run.pk, team=run.team.name, tag=run.tag, reason=reasons[run.pk])
-        for run in chosen.order_by("team__name", "tag", "pk")
+        for run in runs_to_leave_out.order_by("team__name", "tag", "pk")
     ]
     if len(left_out) != len(reasons):
         raise UserError(
@@ -62,16 +62,16 @@ def reasons_by_run(runs: QuerySet[Run], pairs: Iterable[Sequence[str]]) -> dict[
 
     Raises `UserError` with the names of `runs` if a run is unknown, and for an empty reason.
     """
-    known = {f"{run.team} {run.tag}": run.pk for run in runs.select_related("team")}
+    keys = {f"{run.team} {run.tag}": run.pk for run in runs.select_related("team")}
     reasons = {name: reason.strip() for name, reason in pairs}
-    if unknown := [name for name in reasons if name not in known]:
-        names = ", ".join(sorted(known)) or "none yet"
+    if unknown := [name for name in reasons if name not in keys]:
+        names = ", ".join(sorted(keys)) or "none yet"
         raise UserError(
             f"Unknown run: {', '.join(unknown)}. Use the team and the run tag, one of {names}.",
             code="unknown-run",
         )
     require_reasons(reasons)
-    return {known[name]: reason for name, reason in reasons.items()}
+    return {keys[name]: reason for name, reason in reasons.items()}
 
 
 def require_reasons(reasons: Mapping[str, str]) -> None:

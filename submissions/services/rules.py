@@ -68,9 +68,9 @@ def assign_identifier(run: Run) -> None:
     if run.identifier:
         return
     named = Run.objects.filter(task__lab=run.task.lab_id, task__kind=run.task.kind)
-    taken = set(named.values_list("identifier", flat=True))
+    identifiers = set(named.values_list("identifier", flat=True))
     identifier = NOT_IN_IDS.sub("_", run.tag)
-    while identifier in taken:
+    while identifier in identifiers:
         identifier = f"{identifier}-{run.pk}"
     Run.objects.filter(pk=run.pk).update(identifier=identifier)
 
@@ -101,9 +101,13 @@ def warn_of_identical_runs(run: Run) -> None:
     run.refresh_from_db(fields=["sha256"])
     same = Run.objects.scorable().filter(task=run.task_id, sha256=run.sha256).exclude(pk=run.pk)
     pairs = same.exclude(sha256="").order_by("tag").values_list("tag", "team")
-    own = [tag for tag, team in pairs if team == run.team_id]
-    sentences = [f"Your team already submitted an identical run: {', '.join(own)}."] if own else []
-    if len(own) < len(pairs):
+    team_tags = [tag for tag, team in pairs if team == run.team_id]
+    sentences = (
+        [f"Your team already submitted an identical run: {', '.join(team_tags)}."]
+        if team_tags
+        else []
+    )
+    if len(team_tags) < len(pairs):
         sentences.append(OTHER_TEAM)
     todo = "Check that you uploaded the right file."
     set_warning(run, "identical-run", " ".join(sentences), todo)
@@ -216,12 +220,13 @@ def require_quota(sender: Sender, *, runs: int) -> None:
     """
     Team.objects.select_for_update().get(pk=sender.team.pk)
     is_post_hoc, quota = sender.is_post_hoc, sender.task.protocol.quota
-    left = quota_left(team=sender.team, task=sender.task, post_hoc=is_post_hoc)
-    if runs > left:
+    remaining = quota_left(team=sender.team, task=sender.task, post_hoc=is_post_hoc)
+    if runs > remaining:
         kind = "post-hoc run" if is_post_hoc else "run"
         raise UserError(
-            f"You submitted {counted(runs, kind)}, but team {sender.team.name} has only {left} of "
-            f"its {quota} {kind}s left for {sender.task.name}. Withdraw a run or submit fewer.",
+            f"You submitted {counted(runs, kind)}, but team {sender.team.name} has only "
+            f"{remaining} of its {quota} {kind}s left for {sender.task.name}. Withdraw a run or "
+            "submit fewer.",
             code="quota",
         )
 
@@ -243,12 +248,12 @@ def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
     Locks the team's row as `require_quota` does, which is not called for baselines.
     """
     Team.objects.select_for_update().get(pk=sender.team.pk)
-    taken = set(
+    used_tags = set(
         Run.objects.holding_tags()
         .filter(task=sender.task, team=sender.team, tag__in=tags)
         .values_list("tag", flat=True)
     )
-    twice = taken | {tag for tag in tags if tags.count(tag) > 1}
+    twice = used_tags | {tag for tag in tags if tags.count(tag) > 1}
     if twice:
         raise UserError(
             f"Team {sender.team.name} would have two runs with the tag {', '.join(sorted(twice))} "

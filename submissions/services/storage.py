@@ -42,11 +42,11 @@ def lab_budget(lab: Lab) -> Budget:
 def require_room(sender: Sender, files: Sequence[File], *, check_only: bool) -> None:
     """Raise `UserError` (`storage`) for files that do not fit into a budget of their sender."""
     sent = sum(file.size for file in files)
-    for owner, used, most, todo in _budgets(sender, check_only=check_only):
-        if used + sent > most:
+    for owner, stored, most, todo in _budgets(sender, check_only=check_only):
+        if stored + sent > most:
             raise UserError(
                 f"There is no room for {filesizeformat(sent)}: {owner} has stored "
-                f"{filesizeformat(used)} of {filesizeformat(most)}. {todo}",
+                f"{filesizeformat(stored)} of {filesizeformat(most)}. {todo}",
                 code="storage",
             )
 
@@ -56,12 +56,12 @@ def _budgets(sender: Sender, *, check_only: bool) -> Iterator[Budget]:
     if sender.by is None:
         return
     if not sender.organizes:
-        own, most = Q(submitted_by=sender.by), settings.TEAM_MAX_BYTES
-        yield Budget("your account", _stored(own), most)
+        of_submitter, most = Q(submitted_by=sender.by), settings.TEAM_MAX_BYTES
+        yield Budget("your account", _stored(of_submitter), most)
         yield Budget(f"team {sender.team.name}", _stored(Q(team=sender.team)), most)
         if check_only:
             todo = f"Checked files are deleted after {CHECKS_KEPT.days} days."
-            checks = _stored(own & Q(check_only=True))
+            checks = _stored(of_submitter & Q(check_only=True))
             yield Budget("your account, in checks,", checks, settings.CHECKS_MAX_BYTES, todo)
     whole = lab_budget(sender.task.lab)
     # Half of a lab is for submissions only, whatever strangers check.
@@ -73,8 +73,8 @@ def _stored(runs: Q) -> int:
 
     What ArqLab computes from them, reports and indexes, is smaller and does not count.
     """
-    own = Run.objects.filter(runs, upload=OuterRef("pk"))
-    return Upload.objects.filter(Exists(own)).aggregate(total=Sum("size"))["total"] or 0
+    uploaded_runs = Run.objects.filter(runs, upload=OuterRef("pk"))
+    return Upload.objects.filter(Exists(uploaded_runs)).aggregate(total=Sum("size"))["total"] or 0
 
 
 @transaction.atomic
@@ -83,10 +83,10 @@ def expire_runs(*, at: datetime) -> int:
 
     The sweep then puts their files aside for a month. Archives stay as they are.
     """
-    own = Q(check_only=True, submitted_at__lt=at - CHECKS_KEPT) | Q(
+    is_expired = Q(check_only=True, submitted_at__lt=at - CHECKS_KEPT) | Q(
         check_only=False, status=Run.Status.INVALID, status_changed_at__lt=at - INVALID_KEPT
     )
-    old = Run.objects.filter(own, task__archived_at=None, task__lab__archived_at=None)
+    old = Run.objects.filter(is_expired, task__archived_at=None, task__lab__archived_at=None)
     _, deleted = old.delete()
     count = deleted.get("submissions.Run", 0)
     if count:

@@ -47,7 +47,7 @@ def check_upload(
     return take_uploads(files=[file], sender=Sender(**sent), metadata=metadata, check_only=True)
 
 
-def take_once(*, file: File, sender: Sender, **given: Any) -> tuple[list[Run], bool]:
+def take_once(*, file: File, sender: Sender, **fields: Any) -> tuple[list[Run], bool]:
     """Store a file as `take_uploads` does, once for each key of the sender.
 
     Return its runs, and whether they are new. Raise `UserError` if the key was sent with another
@@ -55,22 +55,22 @@ def take_once(*, file: File, sender: Sender, **given: Any) -> tuple[list[Run], b
     """
     try:
         with transaction.atomic():
-            if not (known := _runs_of_key(file, sender)):
-                return take_uploads(files=[file], sender=sender, **given), True
+            if not (earlier_runs := _runs_of_key(file, sender)):
+                return take_uploads(files=[file], sender=sender, **fields), True
     except IntegrityError:  # the same request was faster
-        if not (known := _runs_of_key(file, sender)):
+        if not (earlier_runs := _runs_of_key(file, sender)):
             raise
-    return known, False
+    return earlier_runs, False
 
 
 def _runs_of_key(file: File, sender: Sender) -> list[Run]:
     if sender.key is None:
         return []
-    known = Upload.objects.filter(uploaded_by=sender.by, key=sender.key).first()
-    if known is None:
+    upload = Upload.objects.filter(uploaded_by=sender.by, key=sender.key).first()
+    if upload is None:
         return []
-    runs = Run.objects.filter(upload=known, task=sender.task).select_related("team", "upload")
-    if not runs or known.sha256 != sha256_of(file):
+    runs = Run.objects.filter(upload=upload, task=sender.task).select_related("team", "upload")
+    if not runs or upload.sha256 != sha256_of(file):
         raise UserError(
             "This Idempotency-Key was sent before with another file or to another task. Send a new "
             "key with each upload.",
@@ -103,8 +103,8 @@ def take_uploads(
     require_room(sender, files, check_only=check_only)
     by_file = [_metadata(sender, file, metadata) for file in files]
     for baseline in () if check_only else (True, False):
-        sent = [own for by_member in by_file for own in by_member.values()]
-        tags = [own.tag for own in sent if own.is_baseline == baseline]
+        sent = [run_metadata for by_member in by_file for run_metadata in by_member.values()]
+        tags = [run_metadata.tag for run_metadata in sent if run_metadata.is_baseline == baseline]
         if tags:
             own_sender = replace(sender, team=lab_team(task.lab)) if baseline else sender
             require_submission(own_sender, tags=tags, baseline=baseline)
@@ -137,13 +137,16 @@ def _metadata(
         member: (metadata or {}).get(name) or metadata_from_name(name)
         for member, name in members.items()
     }
-    require_tags(own.tag for own in by_member.values())
+    require_tags(run_metadata.tag for run_metadata in by_member.values())
     names = [standing.field for standing in SET_BY_ORGANIZERS if standing.has_team]
-    if any(getattr(own, name) for own in by_member.values() for name in names):
+    if any(getattr(run_metadata, name) for run_metadata in by_member.values() for name in names):
         require_organizer(sender)
     if not sender.team.is_lab:
         return by_member
-    return {member: replace(own, is_baseline=True) for member, own in by_member.items()}
+    return {
+        member: replace(run_metadata, is_baseline=True)
+        for member, run_metadata in by_member.items()
+    }
 
 
 def require_size(file: File, task: Task) -> None:
@@ -160,9 +163,9 @@ def require_size(file: File, task: Task) -> None:
         )
 
 
-def metadata_by_name(file: File, **given: Any) -> dict[str, RunMetadata]:
-    """Return the metadata of every run in a file by its name: `given`, the rest from the name."""
-    return {name: replace(metadata_from_name(name), **given) for name in run_names(file)}
+def metadata_by_name(file: File, **fields: Any) -> dict[str, RunMetadata]:
+    """Return the metadata of every run in a file by its name: `fields`, the rest from the name."""
+    return {name: replace(metadata_from_name(name), **fields) for name in run_names(file)}
 
 
 def run_names(file: File) -> list[str]:
@@ -191,25 +194,27 @@ def _create_runs(
     upload = _store(file, sender)
     if is_post_hoc := sender.is_post_hoc and not check_only:
         by_member = {
-            member: own if own.is_baseline else replace(own, is_primary=False)
-            for member, own in by_member.items()
+            member: run_metadata
+            if run_metadata.is_baseline
+            else replace(run_metadata, is_primary=False)
+            for member, run_metadata in by_member.items()
         }
     return [
         Run.objects.create(
             task=sender.task,
             team=lab_team(sender.task.lab)
-            if own.is_baseline and sender.has_organizer_rights
+            if run_metadata.is_baseline and sender.has_organizer_rights
             else sender.team,
             upload=upload,
             member=member,
             check_only=check_only,
-            is_post_hoc=is_post_hoc and not own.is_baseline,
+            is_post_hoc=is_post_hoc and not run_metadata.is_baseline,
             submitted_by=sender.by,
             submitted_at=sender.at,
             status_changed_at=sender.at,
-            **asdict(own),
+            **asdict(run_metadata),
         )
-        for member, own in by_member.items()
+        for member, run_metadata in by_member.items()
     ]
 
 

@@ -51,18 +51,18 @@ def computing_job(key: str) -> Job | None:
     return Job.objects.filter(kind=KIND, key=key).first()
 
 
-def require_turn(asked: AskedPage, *, at: datetime) -> None:
+def require_turn(asked_page: AskedPage, *, at: datetime) -> None:
     """Raise `UserError` if a page is not computed for a visitor now: `failed`, `busy` or `often`.
 
     Whoever asks for what is being computed anyway only waits for it.
     """
-    known = computing_job(asked.key)
-    if known and known.state in RUNNING:
+    job = computing_job(asked_page.key)
+    if job and job.state in RUNNING:
         return
-    if known and known.state == Job.State.FAILED and known.updated_at > at - FAILED_FOR:
-        raise UserError(known.message, code="failed")
+    if job and job.state == Job.State.FAILED and job.updated_at > at - FAILED_FOR:
+        raise UserError(job.message, code="failed")
     jobs = Job.objects.filter(kind=KIND)
-    mine = jobs.filter(options__visitor=asked.visitor)
+    mine = jobs.filter(options__visitor=asked_page.visitor)
     visitors = jobs.filter(by=None, state__in=RUNNING)
     if mine.filter(state__in=RUNNING).count() >= MOST_AT_ONCE:
         raise UserError(
@@ -70,7 +70,7 @@ def require_turn(asked: AskedPage, *, at: datetime) -> None:
             "ready.",
             code="busy",
         )
-    if asked.user.is_authenticated:
+    if asked_page.user.is_authenticated:
         return
     if mine.filter(created_at__gt=at - timedelta(hours=1)).count() >= MOST_AN_HOUR:
         raise UserError(
@@ -86,23 +86,25 @@ def require_turn(asked: AskedPage, *, at: datetime) -> None:
         )
 
 
-def start_computing(asked: AskedPage, *, at: datetime) -> Job:
+def start_computing(asked_page: AskedPage, *, at: datetime) -> Job:
     """Store a job that makes the page, unless one waits or runs; the caller queues it."""
     over = Job.objects.filter(kind=KIND, updated_at__lt=at - KEPT).exclude(state__in=RUNNING)
     over.delete()
-    by = User.objects.filter(pk=asked.user.pk or 0).first()
-    facts = {name: getattr(asked, name) for name in ("path", "query", "host", "visitor")}
-    return start_job(job=Job(kind=KIND, key=asked.key, options=facts), place=None, at=at, by=by)
+    by = User.objects.filter(pk=asked_page.user.pk or 0).first()
+    facts = {name: getattr(asked_page, name) for name in ("path", "query", "host", "visitor")}
+    return start_job(
+        job=Job(kind=KIND, key=asked_page.key, options=facts), place=None, at=at, by=by
+    )
 
 
 def compute_page(job: RunningJob) -> list[str]:
     """Make the page of a job for its visitor, who may have lost it since, and drop it."""
-    asked, request = job.job.options, HttpRequest()
-    request.method, request.path, request.path_info = "GET", asked["path"], asked["path"]
-    request.GET = QueryDict(asked["query"])
-    request.META = {"HTTP_HOST": asked["host"], "QUERY_STRING": asked["query"]}
+    options, request = job.job.options, HttpRequest()
+    request.method, request.path, request.path_info = "GET", options["path"], options["path"]
+    request.GET = QueryDict(options["query"])
+    request.META = {"HTTP_HOST": options["host"], "QUERY_STRING": options["query"]}
     request.user = cast(Any, job.job.by or AnonymousUser())
-    request.resolver_match = match = resolve(asked["path"])
+    request.resolver_match = match = resolve(options["path"])
     with suppress(Http404):
         match.func(request, *match.args, **match.kwargs)
     return []

@@ -27,6 +27,7 @@ DATES = ("opens_at", "deadline", "judging_deadline", "closed_at")
 @transaction.atomic
 def change_lab(*, lab: Lab, changes: dict[str, Any], by: User | None) -> Lab:
     """Change fields of a lab (`LAB_FIELDS`) and record the old and new values."""
+    # Lock the lab: the log must record the values that these replace.
     lab = Lab.objects.select_for_update().get(pk=lab.pk)
     changed = save_changes(lab, changes, allowed=LAB_FIELDS)
     if changed:
@@ -50,6 +51,7 @@ def change_task(
     from the lab's preset; other overrides stay. Raises `UserError` if the dates are in the wrong
     order or the protocol is invalid, and `ConfirmationError` as `require_future` does.
     """
+    # Lock the task: of two organizers who save at once, the second keeps the first's overrides.
     task = Task.objects.select_for_update(of=("self",)).select_related("lab").get(pk=task.pk)
     require_order(Task(**{name: changes.get(name, getattr(task, name)) for name in DATES}))
     require_future(task, changes, at=at or timezone.now(), confirmed=confirmed)

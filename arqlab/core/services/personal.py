@@ -131,6 +131,7 @@ def delete_account(*, user: User, by: User | None) -> str:
 
 def _refuse_the_last(user: User) -> None:
     organized = user.memberships.filter(role__in=Role.organizing()).values("lab")
+    # Lock the labs: two organizers who delete their accounts at once must not both be another one.
     for lab in Lab.objects.select_for_update().filter(pk__in=organized):
         require_another_organizer(lab, user)
     others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)

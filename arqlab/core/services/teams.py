@@ -67,6 +67,7 @@ def rename_team(*, team: Team, name: str, by: User, confirmed: bool | str = Fals
 @transaction.atomic
 def describe_team(*, team: Team, details: Mapping[str, str], by: User) -> None:
     """Store the affiliation and the publication of a team (`TEAM_DETAILS`)."""
+    # Lock the team: the log must record the values that these replace.
     locked = Team.objects.select_for_update().get(pk=team.pk)
     changes = save_changes(locked, details, allowed=TEAM_DETAILS)
     if changes:

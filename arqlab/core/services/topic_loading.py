@@ -50,13 +50,13 @@ def change_topic_information(*, task: Task, changes: Sequence[InfoChange], by: U
         topic.query_id: topic
         for topic in task.topics.filter(query_id__in={change.query_id for change in changes})
     }
-    wanted = [
+    normalized = [
         change._replace(value=normalized_value(change.field, change.value)) for change in changes
     ]
-    _refuse(wanted, topics, fields=set(info_fields(TaskKind(task.kind))))
+    _refuse(normalized, topics, fields=set(info_fields(TaskKind(task.kind))))
     done: dict[str, list[str]] = {}
     changed: dict[str, Topic] = {}
-    for change in wanted:
+    for change in normalized:
         topic = topics[change.query_id]
         before = topic.facts.get(change.field, "")
         if before != change.value:
@@ -166,8 +166,8 @@ class TopicChanges:
     def note(self, name: str, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Add a topic that is stored, with its old and new values."""
         # Version 0.1 stored empty cells too.
-        known = {**old, "info": _filled(old["info"])}
-        fields = [field for field in SOURCE_FIELDS if known[field] != new[field]]
+        stored = {**old, "info": _filled(old["info"])}
+        fields = [field for field in SOURCE_FIELDS if stored[field] != new[field]]
         if not fields:
             self.load.add("topics", Fate.UNCHANGED, Change(name))
             return
@@ -203,13 +203,13 @@ def store_topics(task: Task, file: TaskFile, topic_changes: TopicChanges) -> int
     """
     if file.topics is None:
         return 0
-    known = {topic.query_id: topic for topic in task.topics.all()}
+    stored = {topic.query_id: topic for topic in task.topics.all()}
     new: list[Topic] = []
     changed: list[Topic] = []
     versions: list[TopicVersion] = []
     sources, pages = _sources(file), topic_changes.pages_of(task, file)
     for position, (source, page) in enumerate(zip(sources, pages, strict=True), start=1):
-        topic = known.pop(source.query_id, None)
+        topic = stored.pop(source.query_id, None)
         fields = _topic_fields(source, file, page, position=position, topic=topic)
         if topic is None:
             new.append(Topic(task=task, query_id=source.query_id, **fields))
@@ -220,19 +220,19 @@ def store_topics(task: Task, file: TaskFile, topic_changes: TopicChanges) -> int
             versions += _version(topic, old, fields)
             vars(topic).update(fields)
             changed.append(topic)
-    _delete_topics(task, known.values())
+    _delete_topics(task, stored.values())
     changes = topic_changes.load
-    changes.add("topics", Fate.DELETED, *(Change(f"{task.slug} {name}") for name in known))
+    changes.add("topics", Fate.DELETED, *(Change(f"{task.slug} {name}") for name in stored))
     changes.add("topics", Fate.NEW, *(Change(f"{task.slug} {topic.query_id}") for topic in new))
     topic_changes.texts.update(
-        {f"{task.slug} {name}": [topic.body or topic.latex, ""] for name, topic in known.items()}
+        {f"{task.slug} {name}": [topic.body or topic.latex, ""] for name, topic in stored.items()}
     )
     others = file.topic_info.keys() - {topic.query_id for topic in file.topics}
     changes.add("topic information", Fate.OUTSIDE, *map(Change, sorted(others)))
     Topic.objects.bulk_create(new, batch_size=200)
     Topic.objects.bulk_update(changed, [*TOPIC_FIELDS, "thread_since"], batch_size=50)
     TopicVersion.objects.bulk_create(versions, batch_size=50)
-    return len(new) + len(changed) + len(known)
+    return len(new) + len(changed) + len(stored)
 
 
 def _version(topic: Topic, old: dict[str, Any], new: dict[str, Any]) -> Iterator[TopicVersion]:
@@ -245,17 +245,17 @@ def _version(topic: Topic, old: dict[str, Any], new: dict[str, Any]) -> Iterator
 
 def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
     """Delete topics; raise `UserError` (`topics-in-use`) with the topics that judging needs."""
-    held = []
+    protected = []
     for topic in gone:
         try:
             topic.delete()
         except ProtectedError:
-            held.append(topic.query_id)
-    if held:
+            protected.append(topic.query_id)
+    if protected:
         raise UserError(
-            f"Topics of {task} are missing from the folder but in use: {', '.join(held)}. These "
-            "topics have pool items or an assigned assessor, so nothing was loaded. Add them to "
-            "the topic file and load the folder again.",
+            f"Topics of {task} are missing from the folder but in use: {', '.join(protected)}. "
+            "These topics have pool items or an assigned assessor, so nothing was loaded. Add them "
+            "to the topic file and load the folder again.",
             code="topics-in-use",
         )
 

@@ -87,6 +87,7 @@ def resend_invitation(*, invitation: Invitation, by: User) -> None:
         raise UserError(
             "This server sends no email. Copy the link and send it yourself.", code="no-mail"
         )
+    # Lock the invitation: it may be accepted or withdrawn at this moment.
     locked = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
     _require_open(locked)
     _queue_mail(locked, by=by, at=timezone.now())

@@ -136,6 +136,7 @@ def take_topics(
     *, task: Task, topics: Collection[Topic], person: User | None, at: datetime, by: User | None
 ) -> int:
     """End the assignments of topics to a user, or to all. Return their number."""
+    # Lock the task, as `assign_topics` does: the log records what was taken, once.
     Task.objects.select_for_update().get(pk=task.pk)
     gone = [
         assignment
@@ -157,6 +158,7 @@ def review_topics(
     Return how many topics changed. Raise `UserError` with the topics that are not finished, have no
     items or are not assigned (code `not-done`).
     """
+    # Lock the task, as `assign_topics` does: an assignment may end at this moment.
     Task.objects.select_for_update().get(pk=task.pk)
     assignments = _open(task, topics)
     if at is not None:

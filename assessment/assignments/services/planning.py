@@ -30,10 +30,11 @@ def add_assessors(
     *, task: Task, people: Collection[User], at: datetime, by: User | None
 ) -> list[User]:
     """Add users who may judge (code `no-assessor`) to the roster of a task; return the new ones."""
+    # Lock the task: of two organizers who add the same people, one finds them on the roster.
     Task.objects.select_for_update().get(pk=task.pk)
     refuse_others(task, people)
-    known = set(task.roster.filter(user__in=people).values_list("user", flat=True))
-    added = [person for person in people if person.pk not in known]
+    on_roster = set(task.roster.filter(user__in=people).values_list("user", flat=True))
+    added = [person for person in people if person.pk not in on_roster]
     RosterEntry.objects.bulk_create(
         RosterEntry(task=task, user=person, added_by=by, added_at=at) for person in added
     )
@@ -45,6 +46,7 @@ def add_assessors(
 @transaction.atomic
 def remove_assessor(*, task: Task, person: User, by: User | None) -> None:
     """Remove a user without topics (`has-topics`) from the roster of a task; the bids are kept."""
+    # Lock the task: `assign_topics` must not give them a topic at this moment.
     Task.objects.select_for_update().get(pk=task.pk)
     if Assignment.objects.filter(topic__task=task, assessor=person, ended_at=None).exists():
         raise UserError(
@@ -122,8 +124,8 @@ def set_topics_aside(
     """
     # Lock the task: of two organizers at once, the second must see the first's change.
     Task.objects.select_for_update().get(pk=task.pk)
-    known = keep_forecasts(task, topic_tallies(task))
-    doubtful = {pk for pk, (_, probability) in known.items() if probability < 1}
+    forecasts = keep_forecasts(task, topic_tallies(task))
+    doubtful = {pk for pk, (_, probability) in forecasts.items() if probability < 1}
     if certain := [topic for topic in topics if topic.pk not in doubtful]:
         raise UserError(
             f"Cannot set aside {named(certain)}. Only a topic that may still be dropped for too "
@@ -142,18 +144,19 @@ def set_topics_aside(
         )
         for topic in topics
         if topic.pk not in aside
-        for sample, probability in [known[topic.pk]]
+        for sample, probability in [forecasts[topic.pk]]
     ]
     SetAsideTopic.objects.bulk_create(changed)
     if changed:
-        kept = {row.topic.query_id: round(row.probability, 4) for row in changed}
-        record_event("topics.set-aside", task, by, kept=kept)
+        probabilities = {row.topic.query_id: round(row.probability, 4) for row in changed}
+        record_event("topics.set-aside", task, by, kept=probabilities)
     return len(changed)
 
 
 @transaction.atomic
 def resume_topics(*, task: Task, topics: Collection[Topic], at: datetime, by: User | None) -> int:
     """Resume the judging of topics that were set aside. Return how many topics changed."""
+    # Lock the task, as `set_topics_aside` does: the log records each change once.
     Task.objects.select_for_update().get(pk=task.pk)
     set_aside = _set_aside(topics)
     names = list(set_aside.order_by("topic__position").values_list("topic__query_id", flat=True))
@@ -178,21 +181,22 @@ def apply_plan(
     somebody would judge a topic twice (code `same-person`), or if they may not judge (code
     `no-assessor`).
     """
+    # Lock the task: the plan was made from assignments that must not change from here on.
     Task.objects.select_for_update().get(pk=task.pk)
     refuse_others(task, second.values())
     staff = judging_staff(task.lab).values("pk")
     open_assignments = Assignment.objects.filter(
         topic__task=task, ended_at=None, assessor__in=staff
     )
-    taken = set(open_assignments.values_list("topic", "assessor"))
-    assigned = {topic for topic, _ in taken}
+    assigned_pairs = set(open_assignments.values_list("topic", "assessor"))
+    assigned = {topic for topic, _ in assigned_pairs}
     if late := [topic for topic, _ in first if topic.pk in assigned]:
         raise UserError(
             f"{named(late)} got an assessor in the meantime. Nothing was changed. Make the plan "
             "again.",
             code="changed-meanwhile",
         )
-    judging = taken | {(topic.pk, person.pk) for topic, person in first}
+    judging = assigned_pairs | {(topic.pk, person.pk) for topic, person in first}
     if twice := [topic for topic, one in second.items() if (topic.pk, one.pk) in judging]:
         raise UserError(
             f"The first and the second assessor of {named(twice)} are the same person. Nothing was "

@@ -212,6 +212,7 @@ def _collect(task: Task, **fields: Any) -> GuidelineEntry:
 
 def _locked_version(task: Task) -> int:
     """Return the newest version. No version is published until the transaction ends."""
+    # `write_guideline` locks the task too.
     Task.objects.select_for_update().get(pk=task.pk)
     return version_of(current_guideline(task))
 

@@ -64,8 +64,8 @@ def names_in(rows: Iterable[JudgedLine], task: Task) -> ImportNames:
     if any(name.startswith(PSEUDONYM) for name in keys):
         people |= {pseudonym(task.lab, pk): pk for pk in set(people.values())}
     versions = (host_of(task) or task).guidelines.values_list("version", "pk")
-    known = {name: people[key] for name, key in keys.items() if key in people}
-    return ImportNames(known, dict(versions))
+    people_by_name = {name: people[key] for name, key in keys.items() if key in people}
+    return ImportNames(people_by_name, dict(versions))
 
 
 def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> Iterable[Problem]:
@@ -78,8 +78,8 @@ def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> 
             remedy = elsewhere if row.assessor.startswith(PSEUDONYM) else todo
             yield Problem(path, row.line, f"the assessor {row.assessor[:80]}", expected, remedy)
         if row.guidelines and row.guidelines not in names.versions:
-            given, expected = f"version {row.guidelines}", "a version of the task's guidelines"
-            yield Problem(path, row.line, given, expected, "Correct it, or leave the cell empty.")
+            actual, expected = f"version {row.guidelines}", "a version of the task's guidelines"
+            yield Problem(path, row.line, actual, expected, "Correct it, or leave the cell empty.")
 
 
 class _Known(NamedTuple):
@@ -160,43 +160,45 @@ def _known(task: Task) -> dict[tuple[str, str], _Known]:
     current = (f"current__{name}" for name in ("pk", "label", *_DETAILS))
     instances = with_current(pooled_instances(task).annotate(has_any=has_any))
     rows = instances.values_list(*fields, *current)
-    known = {
+    instances_by_id = {
         (topic, doc_id): _Known(
             *(instance, item, closed_at is not None, has_any, judgment, label),
             dict(zip(_DETAILS, details, strict=True)),
         )
         for topic, doc_id, instance, item, closed_at, has_any, judgment, label, *details in rows
     }
-    if not known:
+    if not instances_by_id:
         raise UserError(
             f"{task} has no pool, so there is nothing to judge. Build the pool first.",
             code="no-pool",
         )
-    return known
+    return instances_by_id
 
 
 def _found(
-    importing: _Import, rows: Iterable[JudgedLine], known: Mapping[tuple[str, str], _Known]
+    importing: _Import,
+    rows: Iterable[JudgedLine],
+    instances_by_id: Mapping[tuple[str, str], _Known],
 ) -> list[tuple[JudgedLine, _Known]]:
     """Return the lines with their stored items; the others are left out, or become problems."""
     topics, pairs = set(topic_ids(importing.task)), []
     for row in rows:
-        if stored := known.get((row.topic, row.item)):
+        if stored := instances_by_id.get((row.topic, row.item)):
             pairs.append((row, stored))
             continue
         if importing.choice.leaves_out:
             importing.changes.add("labels", Fate.OUTSIDE, Change(f"{row.topic} {row.item}"))
             continue
-        given, expected = f"the topic {row.topic}", f"a topic of {importing.task}"
+        actual, expected = f"the topic {row.topic}", f"a topic of {importing.task}"
         todo = "Correct the topic, remove its lines, or load only those that are in the pool."
         if row.topic in topics:
-            given = f"{row.item} of topic {row.topic}, which is not in a pool"
+            actual = f"{row.item} of topic {row.topic}, which is not in a pool"
             expected = f"an item of {importing.task}'s pools"
             todo = (
                 "Add the item with a supplement to the pool, remove the line, or load only those "
                 "that are in the pool."
             )
-        importing.problems.append(Problem(importing.path, row.line, given, expected, todo))
+        importing.problems.append(Problem(importing.path, row.line, actual, expected, todo))
     return pairs
 
 
@@ -204,7 +206,7 @@ def _to_store(
     importing: _Import, pairs: Iterable[tuple[JudgedLine, _Known]], names: ImportNames
 ) -> list[tuple[JudgedLine, _Known]]:
     """Return the lines to store; count all, and add a problem for those of a closed pool."""
-    kept = []
+    to_store = []
     for row, stored in pairs:
         fate = _fate(row, stored, names, importing.choice)
         old = "" if stored.label is None or not row.is_current else str(stored.label)
@@ -212,23 +214,23 @@ def _to_store(
         importing.changes.add(what, fate, Change(f"{row.topic} {row.item}", old, str(row.label)))
         if fate in (Fate.UNCHANGED, Fate.OLDER):
             continue
-        kept.append((row, stored))
+        to_store.append((row, stored))
         if stored.is_closed:
             text = f"another label for {row.item} of topic {row.topic}, whose pool is closed"
             todo = "Open the pool for judging, or remove the line."
             importing.problems.append(Problem(importing.path, row.line, text, "an open pool", todo))
-    return kept
+    return to_store
 
 
-def _fate(row: JudgedLine, known: _Known, names: ImportNames, choice: LoadChoice) -> Fate:
+def _fate(row: JudgedLine, instance: _Known, names: ImportNames, choice: LoadChoice) -> Fate:
     if not row.is_current:  # only an item without a history gets one
-        return Fate.UNCHANGED if known.has_judgments else Fate.NEW
-    if known.judgment is None:
+        return Fate.UNCHANGED if instance.has_judgments else Fate.NEW
+    if instance.judgment is None:
         return Fate.NEW
-    is_same = names.details(row).items() <= known.details.items()
-    if row.label == known.label and is_same:
+    is_same = names.details(row).items() <= instance.details.items()
+    if row.label == instance.label and is_same:
         return Fate.UNCHANGED
-    judged_at = known.details["judged_at"]
+    judged_at = instance.details["judged_at"]
     if row.judged_at is None or judged_at is None or row.judged_at >= judged_at:
         return Fate.CHANGED
     return Fate.REPLACED if choice.takes_older else Fate.OLDER
@@ -237,13 +239,13 @@ def _fate(row: JudgedLine, known: _Known, names: ImportNames, choice: LoadChoice
 def _store(
     changes: Sequence[tuple[JudgedLine, _Known]], names: ImportNames, *, at: datetime
 ) -> list[Judgment]:
-    items = sorted({known.item for _, known in changes})
+    items = sorted({instance.item for _, instance in changes})
     for part in in_slices(items, size=AT_ONCE):
         # Make submits for other instances of these items wait: otherwise neither would see the item
         # complete.
         locked = PoolItem.objects.select_for_update().filter(pk__in=part)
         list(locked.order_by("pk").values_list("pk"))
-    superseded = [known.judgment for _, known in changes if known.judgment is not None]
+    superseded = [instance.judgment for _, instance in changes if instance.judgment is not None]
     retired = sum(
         Judgment.objects.filter(pk__in=part, is_current=True).update(is_current=False)
         for part in in_slices(superseded, size=AT_ONCE)
@@ -251,7 +253,7 @@ def _store(
     if retired != len(superseded):
         raise UserError(JUDGED_MEANWHILE, code="judged-meanwhile")
     judgments = Judgment.objects.bulk_create(
-        (_judgment(row, known, names, at) for row, known in changes), batch_size=AT_ONCE
+        (_judgment(row, instance, names, at) for row, instance in changes), batch_size=AT_ONCE
     )
     _link(changes, judgments)
     for part in in_slices(items, size=AT_ONCE):
@@ -271,14 +273,14 @@ def _link(changes: Sequence[tuple[JudgedLine, _Known]], judgments: Sequence[Judg
     Judgment.objects.bulk_update(later, ["supersedes"], batch_size=AT_ONCE)
 
 
-def _judgment(row: JudgedLine, known: _Known, names: ImportNames, at: datetime) -> Judgment:
-    kept = known.details if row.label == known.label else {}
+def _judgment(row: JudgedLine, instance: _Known, names: ImportNames, at: datetime) -> Judgment:
+    details = instance.details if row.label == instance.label else {}
     return Judgment(
-        instance_id=known.instance,
+        instance_id=instance.instance,
         label=row.label,
         key=uuid4(),
-        supersedes_id=known.judgment,
+        supersedes_id=instance.judgment,
         is_imported=row.is_imported,
         is_current=row.is_current,
-        **{"comment": "", "judged_at": at} | kept | names.details(row),
+        **{"comment": "", "judged_at": at} | details | names.details(row),
     )

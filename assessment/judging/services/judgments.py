@@ -45,10 +45,10 @@ def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> t
     items = PoolItem.official.filter(pk__in=official.values("instance__item"), pool__closed_at=None)
     locked = list(items.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
     waiting = official.filter(ticket__isnull=False, ticket__answered_at=None).values("pk")
-    wanted = official.filter(instance__item__in=locked, is_current=True).exclude(pk__in=waiting)
-    chosen = dict(wanted.values_list("pk", "instance__item"))
-    count = Judgment.objects.filter(pk__in=chosen).update(is_current=False)
-    returned = PoolItem.official.filter(pk__in=set(chosen.values()))
+    returnable = official.filter(instance__item__in=locked, is_current=True).exclude(pk__in=waiting)
+    items_by_judgment = dict(returnable.values_list("pk", "instance__item"))
+    count = Judgment.objects.filter(pk__in=items_by_judgment).update(is_current=False)
+    returned = PoolItem.official.filter(pk__in=set(items_by_judgment.values()))
     return_items(returned)
     if count:
         topics = returned.order_by("topic__position").values_list("topic__query_id", flat=True)
@@ -78,16 +78,16 @@ def submit_judgments(
     labels are stored as late, and there is no next item. Raises `JudgingError` with all problems:
     `not-in-pool`, `pool-closed`, `bad-label`, `key-used`, `malformed`.
     """
-    known: Mapping[UUID, Judgment] = {}
+    earlier: Mapping[UUID, Judgment] = {}
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _submit(seat, submission, known, browser, at)
+                return _submit(seat, submission, earlier, browser, at)
         except (IntegrityError, _OvertakenError):
-            known = known_labels(submission, seat.user)
+            earlier = known_labels(submission, seat.user)
         except JudgingError:
             # Labels stored before are confirmed again, even if new ones would be refused now.
-            if known or not (known := known_labels(submission, seat.user)):
+            if earlier or not (earlier := known_labels(submission, seat.user)):
                 raise
     raise JudgingError(
         "Too many people are judging this item at the moment. Submit again.", code="overtaken"
@@ -95,7 +95,7 @@ def submit_judgments(
 
 
 def _submit(
-    seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], browser: str, at: datetime
+    seat: Seat, submission: Submission, earlier: Mapping[UUID, Judgment], browser: str, at: datetime
 ) -> SubmitOutcome:
     user = seat.user
     item = submitted_item(
@@ -110,7 +110,7 @@ def _submit(
             "This item is no longer in a pool. Reload the page and continue with the next item.",
             code="not-in-pool",
         )
-    fresh = [label for label in submission.labels if label.key not in known]
+    fresh = [label for label in submission.labels if label.key not in earlier]
     _check(item, submission, is_stored=not fresh)
     counting = {label.key for label in fresh if takes_effect(label, item, user)}
     replaced = [item.current[label.instance] for label in fresh if label.key in counting]
@@ -127,7 +127,7 @@ def _submit(
     }
     Judgment.objects.bulk_create(rows.values())
     store_late_labels(rows.values(), item=item, user=user, at=at)
-    stored = {**known, **rows}
+    stored = {**earlier, **rows}
     saved = tuple(saved_label(stored[label.key]) for label in submission.labels)
     is_judged = "TRUE" if counting and len(item.current) == 1 else ALL_JUDGED
     is_done, following = _complete_and_lease_next(item, submission, seat, at, is_judged=is_judged)
@@ -136,7 +136,7 @@ def _submit(
         rows.values(),
         scale=item.scale,
         in_round=item.stack.pool is not None,
-        seen={rows[label.key].pk: Seen(label.shown, browser) for label in fresh},
+        screens={rows[label.key].pk: Seen(label.shown, browser) for label in fresh},
         answer="The assessor has judged it since.",
         at=at,
     )

@@ -167,12 +167,12 @@ class Command(CeremonyCommand):
 def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
     """Read the settings. Raises `UserError` that lists the known presets or baselines."""
     initial = _initial_choice(task, options)
-    given = {
+    settings = {
         name: options[name] for name in (*NUMBERS, *CHOICES, *SWITCHES) if options[name] is not None
     }
     kinds = {} if options["baselines"] else initial.kinds
     return PoolChoice(
-        replace(initial.protocol, **given),
+        replace(initial.protocol, **settings),
         options["seed"],
         {**kinds, **_kinds(task, options["as_alternate"])},
         without_runs={
@@ -213,9 +213,9 @@ def _kinds(task: Task, tags: list[str]) -> dict[int, RunKind]:
     baselines = runs_to_choose(task)
     names = list(dict.fromkeys(run.tag for run in baselines))
     if unknown := [tag for tag in tags if tag not in names]:
-        known = ", ".join(names) or "none"
+        tag_list = ", ".join(names) or "none"
         raise UserError(
-            f"Unknown baseline of {task}: {', '.join(unknown)}. Baselines: {known}.",
+            f"Unknown baseline of {task}: {', '.join(unknown)}. Baselines: {tag_list}.",
             code="unknown-run",
         )
     return {run.pk: "baseline-alternate" for run in baselines if run.tag in tags}

@@ -42,10 +42,14 @@ def pooled_tops(task: Task) -> list[PooledTops]:
     """
     pools = list(Pool.official.filter(task=task).select_related("visual_map").order_by("number"))
     keys = {row["run"] for pool in pools for row in pool.runs if row["kind"] != WRITTEN}
-    known = Run.objects.select_related("team").in_bulk(keys)
+    runs_by_key = Run.objects.select_related("team").in_bulk(keys)
     tops = []
     for pool in pools:
-        runs = [known[r["run"]] for r in pool.runs if r["kind"] != WRITTEN and r["run"] in known]
+        runs = [
+            runs_by_key[r["run"]]
+            for r in pool.runs
+            if r["kind"] != WRITTEN and r["run"] in runs_by_key
+        ]
         tops.append(PooledTops(pool, choice_of(pool), tuple(runs)))
     if not keys:
         choice = PoolChoice(task.protocol.pool, seed=0)
@@ -81,9 +85,9 @@ def presets_for(task: Task) -> dict[str, PoolProtocol]:
 
 def preset_of(task: Task, protocol: PoolProtocol) -> str:
     """Return the slug of the preset with these settings, preferably the lab's own, or ""."""
-    known = presets_for(task)
-    slugs = sorted(known, key=lambda slug: slug != task.lab.protocol)
-    return next((slug for slug in slugs if known[slug] == protocol), "")
+    presets = presets_for(task)
+    slugs = sorted(presets, key=lambda slug: slug != task.lab.protocol)
+    return next((slug for slug in slugs if presets[slug] == protocol), "")
 
 
 class TopicSize(NamedTuple):
@@ -111,13 +115,13 @@ def pool_sizes(pools: Sequence[Pool]) -> dict[int, Size]:
 def topic_sizes(pool: Pool) -> list[TopicSize]:
     """Return the sizes of all topics of the task in a pool, in topic order."""
     tallies = topic_tallies(pool.task)
-    found = []
+    sizes = []
     for topic, query_id in pool.task.topics.order_by("position").values_list("pk", "query_id"):
         tally = tallies.get(topic, TopicTally())
         size = added(size for (place, _), size in tally.sizes.items() if place == pool.pk)
         judged = {label: n for (place, label), n in tally.labels.items() if place == pool.pk}
-        found.append(TopicSize(query_id, size.items, size.labels, size.done, judged))
-    return found
+        sizes.append(TopicSize(query_id, size.items, size.labels, size.done, judged))
+    return sizes
 
 
 def pool_file(pool: Pool) -> bytes:
@@ -141,12 +145,12 @@ def pool_numbered(task: Task, number: int = 1) -> Pool:
     """Return a pool of a task by its number, or raise `UserError` with a list of the pools."""
     pool = Pool.official.filter(task=task, number=number).select_related("task__lab").first()
     if pool is None:
-        known = (
+        numbers = (
             ", ".join(map(str, Pool.official.filter(task=task).values_list("number", flat=True)))
             or "none yet; create one with build_pool"
         )
         raise UserError(
-            f"The task {task} has no pool {number}. Its pools: {known}.", code="unknown-pool"
+            f"The task {task} has no pool {number}. Its pools: {numbers}.", code="unknown-pool"
         )
     return pool
 

@@ -61,10 +61,10 @@ def judgments_of(qrel_sets: QuerySet[QrelSet]) -> QuerySet[Qrel]:
     by_unjudged: dict[tuple[int, ...], list[int]] = {}
     for qrel_set in qrel_sets.distinct().only("pk", "scale"):
         by_unjudged.setdefault(qrel_set.label_scale.unjudged, []).append(qrel_set.pk)
-    wanted = Q(pk__in=[])
+    is_judgment = Q(pk__in=[])
     for unjudged, keys in by_unjudged.items():
-        wanted |= Q(qrel_set__in=keys) & ~Q(relevance__in=unjudged)
-    return Qrel.objects.filter(wanted)
+        is_judgment |= Q(qrel_set__in=keys) & ~Q(relevance__in=unjudged)
+    return Qrel.objects.filter(is_judgment)
 
 
 def qrels_named(task: Task, name: str = "") -> QrelSet | None:
@@ -82,8 +82,10 @@ def required_qrels(task: Task, name: str = "") -> QrelSet:
     if qrel_set is None:
         missing = f"no qrels {name!r}" if name else "no current qrels"
         names = ", ".join(task.qrel_sets.values_list("name", flat=True))
-        known = names or "none yet. Load qrels with load_lab, or freeze them with freeze_qrels"
-        raise UserError(f"The task {task} has {missing}. Its qrels: {known}.", code="unknown-qrels")
+        choices = names or "none yet. Load qrels with load_lab, or freeze them with freeze_qrels"
+        raise UserError(
+            f"The task {task} has {missing}. Its qrels: {choices}.", code="unknown-qrels"
+        )
     return qrel_set
 
 

@@ -150,11 +150,11 @@ def delete_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
     unused.select_for_update(of=("self",)).first()
     try:
         deleted, _ = unused.delete()
-    except ProtectedError as used:
+    except ProtectedError as error:
         raise UserError(
             f"A leaderboard was released with {qrel_set.name}, so this version is kept.",
             code="qrels-used",
-        ) from used
+        ) from error
     if not deleted:
         raise UserError(
             f"{qrel_set.name} is the current version or was deleted. Make another version current "
@@ -183,9 +183,9 @@ def _require_freezable(task: Task, choice: QrelsChoice) -> None:
             code="level",
         )
     if choice.group and choice.group not in groups_to_freeze(task):
-        known = ", ".join(groups_to_freeze(task)) or "no groups whose labels are added"
+        groups = ", ".join(groups_to_freeze(task)) or "no groups whose labels are added"
         raise UserError(
-            f"{task} has no group {choice.group!r} of assessors, but {known}. Use one of them, or "
+            f"{task} has no group {choice.group!r} of assessors, but {groups}. Use one of them, or "
             "the labels of everyone.",
             code="group",
         )

@@ -114,7 +114,7 @@ def decide_label(
 
 @transaction.atomic
 def withdraw_decision(
-    *, task: Task, instance: PoolInstance, seen: int | None, by: User, at: datetime
+    *, task: Task, instance: PoolInstance, seen_decision: int | None, by: User, at: datetime
 ) -> None:
     """Withdraw the decision about an official instance, or the request for a third opinion.
 
@@ -122,7 +122,7 @@ def withdraw_decision(
     decided in the meantime (`changed`).
     """
     [copy] = _copies(task, [instance], owner=by, at=at)
-    before = _superseded(copy, seen)
+    before = _superseded(copy, seen_decision)
     reopen_tickets(copy)
     _hand_over(copy.item, by, done_at=at)
     _record("adjudication.withdraw", task, instance, by, label=before and before.label)
@@ -163,13 +163,14 @@ def _copies(
 
     The first use makes the round.
     """
+    # Lock the task: of two first decisions at once, only one makes the round and the copy.
     Task.objects.select_for_update(no_key=True).get(pk=task.pk)
     item = instances[0].item
     pool = Pool.objects.filter(round__in=Round.objects.filter(task=task).that(decides=True)).first()
     copied_item = pool.items.filter(topic=item.topic_id, item=item.item).first() if pool else None
     if copied_item is None:
-        wanted = tuple(CopiedInstance(instance.doc_id, instance.post_id) for instance in instances)
-        plan = {owner.pk: [CopiedItem(item.topic_id, item.kind, item.item, item.text, wanted)]}
+        copied = tuple(CopiedInstance(instance.doc_id, instance.post_id) for instance in instances)
+        plan = {owner.pk: [CopiedItem(item.topic_id, item.kind, item.item, item.text, copied)]}
         if pool is None:
             [kind] = kinds_that(decides=True)
             round_plan = RoundPlan(kind, plan, title=KINDS[kind].name)
@@ -178,22 +179,24 @@ def _copies(
             add_items(pool, plan)
         copied_item = pool.items.get(topic=item.topic_id, item=item.item)
     PoolItem.objects.select_for_update().get(pk=copied_item.pk)  # labels sent at this moment wait
-    known = {instance.doc_id: instance for instance in copied_item.instances.select_related("item")}
+    copies_by_id = {
+        instance.doc_id: instance for instance in copied_item.instances.select_related("item")
+    }
     for instance in instances:
-        if instance.doc_id not in known:
-            known[instance.doc_id] = PoolInstance.objects.create(
+        if instance.doc_id not in copies_by_id:
+            copies_by_id[instance.doc_id] = PoolInstance.objects.create(
                 item=copied_item,
                 doc_id=instance.doc_id,
                 post_id=instance.post_id,
-                position=len(known),
+                position=len(copies_by_id),
             )
-    return [known[instance.doc_id] for instance in instances]
+    return [copies_by_id[instance.doc_id] for instance in instances]
 
 
-def _superseded(copy: PoolInstance, seen: int | None) -> Judgment | None:
+def _superseded(copy: PoolInstance, seen_decision: int | None) -> Judgment | None:
     """Return the decision as it was seen, which no longer counts."""
     current = copy.judgments.filter(is_current=True).first()
-    if (current.pk if current else None) != seen:
+    if (current.pk if current else None) != seen_decision:
         raise UserError(DECIDED_MEANWHILE, code="changed")
     copy.judgments.filter(is_current=True).update(is_current=False)
     return current
@@ -203,8 +206,8 @@ def _hand_over(item: PoolItem, person: User, *, done_at: datetime | None) -> Non
     """Make a person the owner of a copy, at the end of their items."""
     fields: dict[str, Any] = {"done_at": done_at, "leased_to": None, "leased_until": None}
     if item.assessor_id != person.pk:
-        own = PoolItem.objects.filter(pool=item.pool_id, assessor=person, topic=item.topic_id)
-        last = own.aggregate(last=Max("position"))["last"] or 0
+        items = PoolItem.objects.filter(pool=item.pool_id, assessor=person, topic=item.topic_id)
+        last = items.aggregate(last=Max("position"))["last"] or 0
         fields |= {"assessor": person, "position": last + 1, "later_at": None}
     PoolItem.objects.filter(pk=item.pk).update(**fields)
 

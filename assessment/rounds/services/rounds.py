@@ -221,17 +221,17 @@ def add_items(pool: Pool, items: Mapping[int, Sequence[CopiedItem]]) -> None:
 
     A copy that the assessor already has is left out.
     """
-    own = pool.items.order_by().values_list("assessor", "topic", "item", "position")
-    known = {(assessor, topic, item) for assessor, topic, item, _ in own}
+    pool_rows = pool.items.order_by().values_list("assessor", "topic", "item", "position")
+    item_keys = {(assessor, topic, item) for assessor, topic, item, _ in pool_rows}
     last: dict[tuple[int | None, int], int] = {}
-    for assessor, topic, _, position in own:
+    for assessor, topic, _, position in pool_rows:
         last[assessor, topic] = max(position, last.get((assessor, topic), 0))
     rows: list[tuple[PoolItem, CopiedItem]] = []
     for person, copies in items.items():
         for copy in copies:
-            if (person, copy.topic_id, copy.item) in known:
+            if (person, copy.topic_id, copy.item) in item_keys:
                 continue
-            known.add((person, copy.topic_id, copy.item))
+            item_keys.add((person, copy.topic_id, copy.item))
             last[person, copy.topic_id] = position = last.get((person, copy.topic_id), 0) + 1
             fields = {"topic_id": copy.topic_id, "kind": copy.kind, "item": copy.item}
             row = PoolItem(pool=pool, assessor_id=person, position=position, **fields)
@@ -277,9 +277,9 @@ def apply_to_round(*, round_: Round, user: User, at: datetime) -> Applicant:
     Task.objects.select_for_update(no_key=True).get(pk=task.pk)
     if user.pk == round_.expert:
         raise UserError("You are the expert of this sample task.", code="is-expert")
-    known = Applicant.objects.filter(round=round_, user=user).first()
-    if known:
-        return known
+    applicant = Applicant.objects.filter(round=round_, user=user).first()
+    if applicant:
+        return applicant
     if round_.pool.closed_at or task.archived_at:
         raise UserError(
             "This sample task is closed. Ask the organizers for another one.", code="pool-closed"
@@ -303,12 +303,13 @@ def rate_applicant(*, applicant: Applicant, rating: Rating, by: User, at: dateti
         raise UserError(
             f"Choose a decision, and a score from 0 to {HIGHEST_SCORE}.", code="bad-rating"
         )
-    known = Applicant.objects.select_for_update().get(pk=applicant.pk)
-    is_decided = known.decision != rating.decision
-    known.score, known.note, known.decision = rating
+    # Lock the applicant: of two organizers who decide at once, the role is granted once.
+    locked = Applicant.objects.select_for_update().get(pk=applicant.pk)
+    is_decided = locked.decision != rating.decision
+    locked.score, locked.note, locked.decision = rating
     if is_decided:
-        known.decided_by, known.decided_at = by, at
-    known.save()
+        locked.decided_by, locked.decided_at = by, at
+    locked.save()
     round_ = applicant.round
     record_event(
         "round.rate-applicant",

@@ -150,7 +150,7 @@ def _change(
         ask_third_opinion(task=task, instances=instances, person=person, by=by, at=at)
         return f"{person.name} is asked for a third opinion."
     seen_decision = number_of(request.POST.get("seen", ""))
-    withdraw_decision(task=task, instance=instance, seen=seen_decision, by=by, at=at)
+    withdraw_decision(task=task, instance=instance, seen_decision=seen_decision, by=by, at=at)
     return f"Withdrawn. The official label counts.{_about_earlier_case(instance)}"
 
 

@@ -76,14 +76,15 @@ def answer_ticket(
 def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> None:
     """Change the text of an answer; the audit log keeps it. Refused without an answer or text."""
     _require_answer(answer)
-    known = Ticket.objects.select_for_update().get(pk=ticket.pk)
-    if known.answered_at is None:
+    # Lock the ticket: the log must record the answer that this one replaces.
+    locked = Ticket.objects.select_for_update().get(pk=ticket.pk)
+    if locked.answered_at is None:
         raise UserError(
             "Nobody has answered this ticket yet. Answer it first.", code="not-answered"
         )
-    if known.answer != answer:
+    if locked.answer != answer:
         Ticket.objects.filter(pk=ticket.pk).update(answer=answer, answered_by=by, answered_at=at)
-        record_ticket("ticket.correct", ticket, by, before=known.answer, answer=answer)
+        record_ticket("ticket.correct", ticket, by, before=locked.answer, answer=answer)
 
 
 def _require_answer(answer: str) -> None:
@@ -130,7 +131,7 @@ def advise_ticket(
     """
     _require_answer(opinion)
     scale = ticket.judgment.instance.item.pool.label_scale
-    if label is not None and label not in {known.value for known in scale.judgments}:
+    if label is not None and label not in {scale_label.value for scale_label in scale.judgments}:
         raise UserError(f"Label {label} is not a judgment. Choose one of the list.", code="label")
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None, expert=by)
     if not waiting.update(opinion=opinion, proposed_label=label, advised_at=at):

@@ -36,13 +36,13 @@ def update_tickets(
     in_round: bool,
     answer: str,
     at: datetime,
-    seen: Mapping[int, Seen] | None = None,
+    screens: Mapping[int, Seen] | None = None,
 ) -> None:
     """Open a ticket for each label that reports its item, and apply the policy of its task.
 
     A label that replaces one with an open ticket takes the ticket over if it is a report, and
     closes it with `answer` otherwise. A decision of the adjudication, whose labels are `in_round`,
-    closes the tickets of the labels that it replaces. `seen` is by the id of the judgment. The
+    closes the tickets of the labels that it replaces. `screens` is by the id of the judgment. The
     caller has stored the labels, in the same transaction.
     """
     reports = {judgment.pk for judgment in judgments if judgment.label in scale.unjudged}
@@ -59,7 +59,7 @@ def update_tickets(
             with_ticket.add(judgment.pk)
     tickets = Ticket.objects.bulk_create(
         (
-            _ticket(judgment, (seen or {}).get(judgment.pk, Seen()), at)
+            _ticket(judgment, (screens or {}).get(judgment.pk, Seen()), at)
             for judgment in judgments
             if judgment.pk in reports - with_ticket
         ),
@@ -101,8 +101,8 @@ def _tickets_about(copy: PoolInstance) -> QuerySet[Ticket]:
     return tickets.filter(**same)
 
 
-def _ticket(judgment: Judgment, seen: Seen, at: datetime) -> Ticket:
-    html, browser = seen.html[:SHOWN], seen.browser[:300]
+def _ticket(judgment: Judgment, screen: Seen, at: datetime) -> Ticket:
+    html, browser = screen.html[:SHOWN], screen.browser[:300]
     return Ticket(judgment=judgment, html=html, browser=browser, raised_at=at)
 
 
