@@ -4,17 +4,14 @@ The wording follows 000 (§4) and 004 (§4.3, 4.4, 5.4). A sentence is LaTeX; wi
 is an empty string.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from arqkit.data_files import data_beside
 from arqkit.formats.latex import latex_text
 from arqkit.formats.papers.floats import DECIMALS
 from arqkit.leaderboard import Board, BoardRun
 from arqkit.measures.names import Measure
 
-_TEXTS: Mapping[str, str] = data_beside(__file__)
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -75,51 +72,26 @@ class KappaFacts:
     fleiss: tuple[float | None, float | None]
 
 
-class _Count(int):
-    """A number of things, which a sentence writes with their word, as `sentences.toml` says."""
-
-    def __format__(self, spec: str) -> str:
-        """Return it in words, perhaps with a noun (`run`), or in digits with one (`#topic`)."""
-        if spec == "were":
-            return "was" if self == 1 else "were"
-        noun = spec.removeprefix("#")
-        if noun and not noun.replace(" ", "").isalpha():
-            return super().__format__(spec)
-        number = f"{int(self):,}"
-        if spec == noun and self < len(NUMBERS):
-            number = NUMBERS[self]
-        return f"{number} {noun}{'s' * (self != 1)}" if noun else number
-
-
-def _text(name: str, **facts: Any) -> str:
-    """Return a sentence in LaTeX: texts and lists of texts are escaped, numbers are counts."""
-
-    def shown(fact: Any) -> Any:
-        match fact:
-            case int():
-                return _Count(fact)
-            case str():
-                return latex_text(fact)
-            case [*texts]:
-                return _and([latex_text(text) for text in texts])
-        return fact
-
-    return _TEXTS[name].format(**{key: shown(fact) for key, fact in facts.items()})
-
-
 def runs_sentence(runs: Sequence[BoardRun]) -> str:
     """Return how many runs of how many teams there are, automatic and manual."""
     competing = [run for run in runs if not run.is_baseline and run.counts]
     if not competing:
         return ""
-    manual = sum(run.is_manual for run in competing)
-    parts = [_text("runs", runs=len(competing), teams=len({run.team for run in competing}))]
-    if manual:
-        parts.append(_text("manual", automatic=len(competing) - manual, manual=manual))
+    count, teams = len(competing), len({run.team for run in competing})
+    parts = [
+        f"A total of {_words(count, 'run')} {_were(count)} received from {_words(teams, 'team')}."
+    ]
+    if manual := sum(run.is_manual for run in competing):
+        automatic = count - manual
+        parts.append(
+            f"Of these, {_words(automatic, 'run')} {_were(automatic)} declared to be automatic, "
+            "with no human intervention at any stage of generating the ranked list for each query. "
+            f"The remaining {_words(manual, 'run')} {_were(manual)} declared to be manual."
+        )
     else:
-        parts.append(_text("all-automatic"))
+        parts.append("All runs were declared to be automatic.")
     if baselines := sum(run.is_baseline and run.counts for run in runs):
-        parts.append(_text("baselines", baselines=baselines))
+        parts.append(f"The organizers provided {_words(baselines, 'baseline run')}.")
     return " ".join(parts)
 
 
@@ -130,37 +102,51 @@ def pool_sentences(facts: PoolFacts, *, item: str) -> str:
     """
     if not facts.items or not facts.topics:
         return ""
+    item = latex_text(item)
     parts = []
-    tops = [
-        _text(
-            "next-top" if place else "top",
-            depth=depth,
-            item=item,
-            runs=_and([f"{_Count(runs):{kind}}" for kind, runs in kinds.items()]),
-        )
-        for place, (depth, kinds) in enumerate(sorted(facts.depths.items(), reverse=True))
-    ]
-    if tops:
-        parts.append(_text("depths", tops=_and(tops)))
-    for names, article, kind in ((facts.deep, "a", "primary"), (facts.shallow, "an", "alternate")):
-        if names:
-            sentence = "several-pooled" if names[1:] else "pooled"
-            parts.append(_text(sentence, names=list(names), article=article, kind=kind))
-    parts.append(_text("pool-size", mean=facts.items / facts.topics, item=item))
+    if facts.depths:
+        parts.append(f"Pools were created by taking {_and(_tops(facts, item))}.")
+    parts += _baseline_sentences(facts.deep, "a", "primary run")
+    parts += _baseline_sentences(facts.shallow, "an", "alternate run")
+    mean = facts.items / facts.topics
+    parts.append(f"On average, the judgment pools contain {mean:,.1f} {item} per topic.")
     if facts.labels > facts.items:
-        parts.append(_text("instances", labels=facts.labels))
+        parts.append(f"They have {facts.labels:,} instances in total.")
     if facts.crowded:
-        percent = 100 * facts.crowded / facts.items
-        counts = {"items": facts.items, "crowded": facts.crowded, "most": facts.most}
-        parts.append(_text("crowded", item=item, percent=percent, **counts))
+        percent, most = 100 * facts.crowded / facts.items, _words(facts.most)
+        parts.append(
+            f"Of the {facts.items:,} {item}, {facts.crowded:,} ({percent:.1f}%) had more than "
+            f"{most} pooled instances, of which {most} were chosen."
+        )
     if facts.supplements:
-        parts.append(_text("supplements", supplements=facts.supplements))
+        parts.append(f"They include {_words(facts.supplements, 'supplement')}.")
     return " ".join(parts)
+
+
+def _tops(facts: PoolFacts, item: str) -> list[str]:
+    """Return how deep the runs were pooled, the deepest first."""
+    tops: list[str] = []
+    for depth, kinds in sorted(facts.depths.items(), reverse=True):
+        runs = _and([_words(count, kind) for kind, count in kinds.items()])
+        items = "" if tops else f" {item}"
+        tops.append(f"the top {depth:,}{items} of {runs}")
+    return tops
+
+
+def _baseline_sentences(names: Sequence[str], article: str, kind: str) -> Iterator[str]:
+    baselines = _and([latex_text(name) for name in names])
+    if names[1:]:
+        yield f"The baselines {baselines} were pooled as {kind}s."
+    elif names:
+        yield f"The baseline {baselines} was pooled as {article} {kind}."
 
 
 def hosted_sentence(task: str, host: str) -> str:
     """Return in whose pools the answers of a task were judged (004 §5.4)."""
-    return _text("hosted", task=task, host=host)
+    return (
+        f"Runs of {latex_text(task)} were assessed together with runs of {latex_text(host)}, in "
+        "its pools and by its assessors, using the same relevance definitions."
+    )
 
 
 def assessment_sentences(facts: AssessmentFacts, *, item: str, labelled: str) -> str:
@@ -171,51 +157,61 @@ def assessment_sentences(facts: AssessmentFacts, *, item: str, labelled: str) ->
     topics, few = len(facts.judged), len(facts.dropped)
     if not topics:
         return ""
+    item = latex_text(item)
     parts = []
     if few:
-        names, letters = list(facts.dropped), facts.binarization
+        names = _and([latex_text(name) for name in facts.dropped])
         parts.append(
-            _text("dropped", assessed=topics + few, few=few, names=names, binarization=letters)
+            f"Among {_digits(topics + few, 'topic')} assessed, {_words(few)} ({names}) "
+            f"{_were(few)} removed from the collection, for having too few items assessed as "
+            f"relevant ({latex_text(facts.binarization)})."
         )
-    timed = facts.seconds is not None
-    time = _text("time", seconds=facts.seconds, labelled=labelled) if timed else ""
+    time = ""
+    if facts.seconds is not None:
+        time = (
+            f", with an average assessment time of {facts.seconds:.1f} seconds per "
+            f"{latex_text(labelled)}"
+        )
     mean, which = sum(facts.judged.values()) / topics, "remaining " if few else ""
-    parts.append(_text("judged", which=which, kept=topics, mean=mean, item=item, time=time))
+    parts.append(
+        f"For the {which}{_digits(topics, 'topic')}, an average of {mean:,.1f} {item} were "
+        f"assessed{time}."
+    )
     if facts.assessors:
-        people = f"{_Count(facts.assessors):assessor}".capitalize()
-        parts.append(_text("work", people=people, hours=facts.hours))
+        people = _words(facts.assessors, "assessor").capitalize()
+        parts.append(f"{people} worked for a total of {facts.hours:,.1f} hours.")
+    parts.append(_positive_sentence(facts, item))
+    return " ".join(parts)
+
+
+def _positive_sentence(facts: AssessmentFacts, item: str) -> str:
     positive = facts.positive
     most, least = max(positive, key=positive.__getitem__), min(positive, key=positive.__getitem__)
-    parts.append(
-        _text(
-            "positive",
-            item=item,
-            binarization=facts.any_relevance,
-            mean=sum(positive.values()) / topics,
-            highest=positive[most],
-            most=most,
-            lowest=positive[least],
-            least=least,
-        )
+    return (
+        f"The average number of {item} labeled with any degree of relevance "
+        f"({latex_text(facts.any_relevance)}) was {sum(positive.values()) / len(facts.judged):,.1f}"
+        f" per topic, with the highest number being {positive[most]:,} (for topic "
+        f"{latex_text(most)}) and the lowest being {positive[least]:,} (for topic "
+        f"{latex_text(least)})."
     )
-    return " ".join(parts)
 
 
 def agreement_sentence(facts: KappaFacts, *, ways: int, binarization: str) -> str:
     """Return the kappas of a round; `ways` is the number of labels that are judgments."""
-    if None in facts.total:
-        return ""
     graded, binary = facts.total
-    fields = {
-        "title": facts.title,
-        "items": facts.items,
-        "ways": ways,
-        "binarization": binarization,
-    }
-    text = _text("agreement", graded=graded, binary=binary, **fields)
-    if facts.is_training and None not in facts.fleiss:
-        graded, binary = facts.fleiss
-        text += f" {_text('fleiss', graded=graded, binary=binary, ways=ways)}"
+    if graded is None or binary is None:
+        return ""
+    text = (
+        f"{latex_text(facts.title)}: over {_words(facts.items, 'item')}, an average Cohen's kappa "
+        f"of {graded:.2f} was achieved on the {_words(ways)}-way assessment task, and of "
+        f"{binary:.2f} with {latex_text(binarization)}."
+    )
+    graded, binary = facts.fleiss
+    if facts.is_training and graded is not None and binary is not None:
+        text += (
+            f" Fleiss' kappa was {graded:.2f} on the {_words(ways)}-way task, and {binary:.2f} "
+            "when binarized."
+        )
     return text
 
 
@@ -231,15 +227,22 @@ def results_sentences(board: Board, measures: Sequence[Measure]) -> str:
     ]
     if not competing:
         return ""
-    best = _best(competing, main)
-    parts = [_text("best", **_result(best, main))]
+    best, heading = _best(competing, main), latex_text(main.heading)
+    parts = [
+        f"The best result was achieved by the {_run(best)} from {latex_text(best.team)}, with "
+        f"{_value(best, main)} {heading}."
+    ]
     automatic = [run for run in competing if not run.is_manual]
     if best.is_manual and automatic:
-        parts.append(_text("best-automatic", **_result(_best(automatic, main), main)))
+        second = _best(automatic, main)
+        parts.append(
+            f"Among automatic runs, the {_run(second)} from {latex_text(second.team)} had the "
+            f"highest {heading}, {_value(second, main)}."
+        )
     for measure in measures:
         ceiling = board.ceilings.get(measure.name, 1.0)
         if measure.is_rating and round(ceiling, DECIMALS) != 1.0:
-            parts.append(_text("ceiling", measure=measure.heading, ceiling=ceiling))
+            parts.append(f"The highest possible {latex_text(measure.heading)} is {ceiling:.2f}.")
     return " ".join(parts)
 
 
@@ -247,11 +250,28 @@ def _best(runs: Sequence[BoardRun], measure: Measure) -> BoardRun:
     return max(runs, key=lambda run: run.values[measure.name])
 
 
-def _result(run: BoardRun, measure: Measure) -> dict[str, str]:
+def _run(run: BoardRun) -> str:
     kind = ("manual " if run.is_manual else "") + ("primary " if run.is_primary else "")
-    value = f"{run.values[measure.name]:.{DECIMALS}f}"
-    named = {"kind": kind, "tag": run.tag, "team": run.team}
-    return named | {"value": value, "measure": measure.heading}
+    return rf"{kind}run \emph{{{latex_text(run.tag)}}}"
+
+
+def _value(run: BoardRun, measure: Measure) -> str:
+    return latex_text(f"{run.values[measure.name]:.{DECIMALS}f}")
+
+
+def _words(count: int, noun: str = "") -> str:
+    """Return a number of things: up to ten in words, with the noun if it has one."""
+    number = NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
+    return f"{number} {noun}{'s' * (count != 1)}" if noun else number
+
+
+def _digits(count: int, noun: str) -> str:
+    """Return a number of things in digits."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _and(parts: Sequence[str]) -> str:
