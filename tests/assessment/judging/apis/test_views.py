@@ -481,6 +481,21 @@ def test_the_lease_of_an_item_of_which_one_has_judged_a_part_is_extended(
     assert row.get().leased_until >= timezone.now() + timedelta(minutes=29)
 
 
+def test_a_part_that_one_has_judged_renews_no_lease_that_another_has(
+    scene: Scene, desk: Desk, second: Desk
+) -> None:
+    formulas = make_formula_pool(scene.task, {"A.1": {"70": [("7", "10"), ("8", "11")]}})
+    item = PoolItem.objects.get(pool=formulas)
+    judge(scene.assessor, PoolInstance.objects.get(item=item, doc_id="7"), 2)
+    held = desk.get(f"items/{item.pk}/")
+    end_leases()
+    second.get(f"items/{item.pk}/")
+
+    refused = desk.post("lease/", {"item": held["item"], "lease": held["lease"]})
+
+    assert (desk.last.status_code, refused["code"]) == (409, "leased-elsewhere")
+
+
 def test_after_a_label_for_a_topic_taken_away_in_mid_work_nothing_comes_next(
     desk: Desk, second: Desk
 ) -> None:
