@@ -78,3 +78,13 @@ def test_equal_ranks_are_ordered_by_score():
     frame = a_frame({("A.1", "low"): 1.0, ("A.1", "high"): 2.0}).with_columns(rank=pl.lit(1))
 
     assert order_of(with_order(frame, by="rank")) == ["high", "low"]
+
+
+def test_a_line_without_a_score_or_rank_comes_last_in_its_topic():
+    frame = a_frame({("A.1", "none"): 1.0, ("A.1", "low"): 1.0, ("A.1", "high"): 2.0})
+    is_named = pl.col("item") == "none"
+    unscored = frame.with_columns(score=pl.when(~is_named).then("score"))
+    unranked = frame.with_columns(rank=pl.when(~is_named).then("rank"))
+
+    assert order_of(with_order(unscored)) == ["high", "low", "none"]
+    assert order_of(with_order(unranked, by="rank")) == ["low", "high", "none"]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from hashlib import blake2b
 
 import hypothesis.strategies as st
 import polars as pl
@@ -130,6 +131,25 @@ def test_ties_are_broken_at_random_without_bias(policy):
     assert sum(found.values()) == 1800
     assert min(found.values()) > 240  # 300 expected, with a standard deviation of 14
     assert len(found) == 6
+
+
+@pytest.mark.parametrize(
+    ("policy", "drawn"),
+    [
+        ("runs", "instance\tB.1\tv1\td"),
+        ("reciprocal-rank", "instance\tB.1\tv1\td"),
+        ("threads", "thread\tB.1\tv1\tpost p"),
+    ],
+)
+def test_of_equal_instances_the_smallest_draw_comes_first(policy, drawn):
+    """A frozen pool is made again from its seed: draws never change, nor does their direction."""
+    found = choose_instances(candidates(8), policy=policy, limit=8, seed=7)
+
+    draws = {
+        number: blake2b(f"7\t{drawn}{number}".encode(), digest_size=8).digest()
+        for number in range(8)
+    }
+    assert numbers(found) == sorted(draws, key=draws.__getitem__)
 
 
 @unhurried

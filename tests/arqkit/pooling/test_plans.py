@@ -213,6 +213,21 @@ def test_a_depth_beyond_the_planners_is_refused(protocol):
         planner(runs, deepest=8).plan(protocol, kinds_of(runs))
 
 
+@pytest.mark.parametrize(("given", "bytes_each"), [({}, 8), ({"visually_distinct": True}, 24)])
+def test_the_size_of_a_planner_grows_with_its_rows(given, bytes_each):
+    small, large = (
+        Planner(
+            PoolSources(
+                as_runs([HandRun("r", "team", "primary", {"A.1": list(map(str, range(size)))})])
+            ),
+            **({"visually_distinct": False, "deepest": DEEPEST} | given),
+        )
+        for size in (2, DEEPEST)
+    )
+
+    assert large.nbytes - small.nbytes >= bytes_each * (DEEPEST - 2)
+
+
 def test_no_runs_give_an_empty_plan():
     plan = planner([]).plan(PoolProtocol(primary=9), {})
 
