@@ -1,6 +1,7 @@
 """Ranked lists are in trec_eval's order."""
 
 import polars as pl
+import pytest
 import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,3 +89,12 @@ def test_a_line_without_a_score_or_rank_comes_last_in_its_topic():
 
     assert order_of(with_order(unscored)) == ["high", "low", "none"]
     assert order_of(with_order(unranked, by="rank")) == ["low", "high", "none"]
+
+
+@pytest.mark.parametrize("by", ["score", "rank"])
+def test_rows_are_sorted_by_topic_and_then_by_order(by):
+    frame = a_frame({("B.2", "1"): 1.0, ("B.1", "2"): 2.0, ("B.2", "3"): 3.0, ("B.1", "4"): 4.0})
+
+    rows = with_order(frame, by=by).select("topic", "order").rows()
+
+    assert rows == [("B.1", 1), ("B.1", 2), ("B.2", 1), ("B.2", 2)]

@@ -304,3 +304,21 @@ def test_the_best_plan_so_far_is_taken_when_the_time_is_up(monkeypatch):
     assert set(plan.first) | {one.topic for one in plan.unplanned} == {
         f"A.{number}" for number in range(100)
     }
+
+
+def test_a_plan_that_cannot_have_all_topics_is_no_best_one_when_the_time_is_up(monkeypatch):
+    monkeypatch.setattr(assignment_plan, "SOLVING_SECONDS", 0.0)
+    given = large(hours=90.0)
+    declined = {("A.0", person.name): NO for person in given.assessors}
+    plan = plan_assignments(replace(given, bids={**given.bids, **declined}, overlap=0))
+
+    assert not plan.is_optimal
+    assert Unplanned("A.0", None) in plan.unplanned
+
+
+def test_who_shares_a_topic_that_has_a_second_assessor_is_checked():
+    topics = [PlanTopic("A.1", 1, ("ann", "bo"), "cy"), PlanTopic("A.2", 1, ("cy",))]
+    people = [PlanAssessor(name, HOUR, None) for name in ("ann", "bo", "cy")]
+    plan = plan_of(PlanProblem(topics, people, {}, overlap=1), {}, {})
+
+    assert (plan.unchecked, plan.not_checking) == (["cy"], ["ann", "bo"])

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqkit.formulas.visual_ids import as_formulas, highest_labels
-from arqkit.judgments.qrels import JUDGED_SCHEMA, Level, judged_topics, make_qrels, qrels_item_kind
+from arqkit.judgments.qrels import (
+    JUDGED_SCHEMA,
+    LabelledTopics,
+    Level,
+    judged_topics,
+    make_qrels,
+    qrels_item_kind,
+)
 from arqkit.protocols.scales import ARQMATH
 from arqkit.records import ItemKind, TaskKind
 
@@ -93,6 +100,15 @@ def test_the_reason_for_an_unjudged_topic_shows_a_message():
     )
 
     assert (topic.labelled, topic.reason) == (0, "No item of this topic has a label.")
+
+
+def test_labels_that_are_judgments_are_counted_and_those_above_the_lowest():
+    rows = [("B.1", str(10 * n), str(n), label) for n, label in enumerate([0, 0, 1, 3, 5, None])]
+    topics = judged_topics(judged(*rows), scale=ARQMATH, relevant_from=2, min_relevant=0)
+
+    labelled = LabelledTopics.of(topics, ARQMATH)
+
+    assert (labelled.judged, labelled.positive) == ({"B.1": 4}, {"B.1": 2})
 
 
 def test_with_a_minimum_of_one_only_topics_without_relevant_items_are_dropped():

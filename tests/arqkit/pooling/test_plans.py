@@ -213,6 +213,17 @@ def test_a_depth_beyond_the_planners_is_refused(protocol):
         planner(runs, deepest=8).plan(protocol, kinds_of(runs))
 
 
+@pytest.mark.parametrize(("extra_depth", "items"), [(2, 2), (3, 3), (4, 4), (5, 4)])
+def test_relevant_posts_are_planned_deeper_than_any_depth_of_runs(extra_depth, items):
+    run = HandRun("r", "T", "primary", {"A.2": ["1", "2", "3", "4", "6"]})
+    relevant = items_frame([("A.2", posts_of("3"))], "topic", "post")
+    protocol = PoolProtocol(primary=2, extra_depth=extra_depth)
+
+    plan = planner([run], deepest=2, relevant=relevant).plan(protocol, kinds_of([run]))
+
+    assert plan.items == items
+
+
 @pytest.mark.parametrize(("given", "bytes_each"), [({}, 8), ({"visually_distinct": True}, 24)])
 def test_the_size_of_a_planner_grows_with_its_rows(given, bytes_each):
     small, large = (
