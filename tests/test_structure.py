@@ -479,7 +479,7 @@ READS_ARCHIVE = re.compile(
 ARCHIVE_READERS = {
     "arqkit/formats/archives/unpacking.py": "the gate",
     "arqkit/formats/archives/uploads.py": "run files, in memory and never by their path",
-    "desk/services/backup_archives.py": "backups, which only the operator makes and restores",
+    "contrib/operations/services/backup_archives.py": "backups, which only the operator makes",
     "evaluation/services/kept_kits.py": "a kit that the server kept",
 }
 OPENS = {"open", "read_bytes", "read_text", "iterdir", "rglob", "glob", "walk"}
@@ -513,10 +513,10 @@ OPENERS = {
     "evaluation/services/kept_kits.py": "a kit that the server kept",
     "desk/management/commands/build_demo.py": "data of the package",
     "desk/services/archive_tables.py": "tables that are written",
-    "desk/services/backup_archives.py": "backups of the operator",
-    "desk/services/backups.py": "backups of the operator",
+    "contrib/operations/services/backup_archives.py": "backups of the operator",
+    "contrib/operations/services/backups.py": "backups of the operator",
     "desk/services/demo.py": "data of the package",
-    "desk/services/doctor.py": "folders of the server",
+    "contrib/operations/services/doctor.py": "folders of the server",
     "desk/services/lab_archives.py": "an archive that is written",
     "desk/services/load_files.py": "the folder of unfinished uploads",
     "desk/services/upgrading.py": "the database of the server",

@@ -14,7 +14,7 @@ from django.test import Client
 from packaging.version import Version
 
 import arqkit
-from desk.services.backup_archives import HEAD
+from contrib.operations.services.backup_archives import HEAD
 from desk.services.lab_archives import archive_lab
 from tests.factories import make_lab
 from tests.submissions.processes import output_of

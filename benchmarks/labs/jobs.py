@@ -18,7 +18,7 @@ from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from assessment.rounds.selectors.votes import round_agreement
 from benchmarks.labs.judged import JudgedLab
 from benchmarks.labs.rounds import judge_again
-from desk.services.backups import make_backup
+from contrib.operations.services.backups import make_backup
 from evaluation.models import RunScore, Scoring, TopicScore
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_runs

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from arqlab.core.oddities import counted
-from desk.services.doctor import examine
+from contrib.operations.services.doctor import examine
 
 
 class Command(BaseCommand):

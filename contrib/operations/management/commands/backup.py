@@ -8,7 +8,12 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
-from desk.services.backups import Backup, delete_old_backups, make_backup, verify_backup
+from contrib.operations.services.backups import (
+    Backup,
+    delete_old_backups,
+    make_backup,
+    verify_backup,
+)
 
 
 class Command(LabCommand):

@@ -14,8 +14,8 @@ from arqlab.core.models import Job
 from arqlab.core.selectors import room_for_files
 from arqlab.core.services.health import recent_readiness
 from assessment.models import Judgment
-from desk.services.backups import LAST_BACKUP
-from desk.services.queues import work_queues
+from contrib.operations.services.backups import LAST_BACKUP
+from contrib.operations.services.queues import work_queues
 from submissions.models import Upload
 
 

@@ -15,7 +15,7 @@ from pyrage import x25519
 
 from arqlab.core.errors import UserError
 from arqlab.core.services.schema import unknown_migrations
-from desk.services.backups import delete_old_backups, make_backup
+from contrib.operations.services.backups import delete_old_backups, make_backup
 from tests.buckets import bucket_server
 from tests.databases import UseDatabase
 from tests.submissions.processes import MAKE_LAB, output_of
@@ -298,7 +298,7 @@ from pathlib import Path
 from django.core.management.base import CommandError
 from django.db import connection
 from arqlab.core.models import User
-from desk.services.backup_archives import ArchiveWriter, new_archive
+from contrib.operations.services.backup_archives import ArchiveWriter, new_archive
 
 if not os.environ.get("ARQLAB_TEST_TEMPLATE"):
     call_command("migrate", verbosity=0)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyrage import x25519
 
 from arqlab.core.errors import UserError
-from desk.services.backup_archives import (
+from contrib.operations.services.backup_archives import (
     FIELDS,
     HEAD,
     TAIL,
@@ -25,7 +25,7 @@ from desk.services.backup_archives import (
     new_archive,
     read_archive,
 )
-from desk.services.backups import verify_backup
+from contrib.operations.services.backups import verify_backup
 from tests.outside import tar_with
 from tests.paths import ROOT
 
@@ -219,7 +219,7 @@ import django
 django.setup()
 from pathlib import Path
 from arqlab.core.errors import UserError
-from desk.services.backup_archives import read_archive
+from contrib.operations.services.backup_archives import read_archive
 try:
     read_archive(Path({str(path)!r}), [])
 except UserError as refused:

@@ -19,7 +19,7 @@ from arqlab.core.services.jobs import start_job
 from arqlab.core.tasks import beat
 from arqlab.notices.models import Mail
 from collection.models import Collection
-from desk.services.backups import LAST_BACKUP
+from contrib.operations.services.backups import LAST_BACKUP
 from desk.services.load_files import store_files
 from submissions.models import Run
 from submissions.services.uploads import submit_upload

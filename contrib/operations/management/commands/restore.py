@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand, switch
-from desk.services.backups import restore_backup
+from contrib.operations.services.backups import restore_backup
 
 
 class Command(LabCommand):

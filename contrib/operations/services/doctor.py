@@ -25,9 +25,9 @@ from arqlab.core.selectors import named_files
 from arqlab.core.services.health import readiness
 from arqlab.notices.models import Mail
 from collection.services.indexing import unindexed_collections, unindexed_visual_maps
-from desk.services.backups import LAST_BACKUP
+from contrib.operations.services.backups import LAST_BACKUP
+from contrib.operations.services.queues import work_queues
 from desk.services.load_files import stored_name
-from desk.services.queues import work_queues
 from submissions.models import Upload
 
 LONGEST_WAIT = timedelta(minutes=15)

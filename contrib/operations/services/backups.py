@@ -20,7 +20,12 @@ from pyrage import EncryptError, IdentityError, RecipientError, x25519
 from arqlab.core.errors import UserError
 from arqlab.core.files import FileAt, kept
 from arqlab.core.services.schema import unknown_migrations
-from desk.services.backup_archives import ArchiveWriter, damaged, new_archive, read_archive
+from contrib.operations.services.backup_archives import (
+    ArchiveWriter,
+    damaged,
+    new_archive,
+    read_archive,
+)
 from desk.services.database_copies import DatabaseCopy, copy_database, is_filled, load_database
 from desk.services.load_files import INCOMING, UNUSED, put_aside
 

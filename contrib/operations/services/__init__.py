@@ -1,0 +1,1 @@
+"""Services for the operator of a server."""
