@@ -6,13 +6,10 @@ from arqlab.celery import scheduled
 from arqlab.web.jobs import JobLane, declare_job
 from evaluation.services.certificates import certify_released, compute_certificate
 from evaluation.services.errata import store_records
-from evaluation.services.kept_kits import keep_kits
 from evaluation.services.look_alikes import find_look_alikes
-from evaluation.services.paper_kits import draw_figures
 from evaluation.services.scoring import score_waiting
 
 for _kind, _label, _run in (
-    ("paper-kit", "Paper kit", draw_figures),
     ("certificate", "Reusability certificate", compute_certificate),
     ("look-alikes", "Look-alikes", find_look_alikes),
 ):
@@ -27,9 +24,8 @@ def score_unscored_runs() -> None:
 
 @scheduled(every=3600, lane="jobs")
 def certify_released_boards() -> None:
-    """Compute the certificates of released leaderboards, and keep their paper kits."""
+    """Compute the certificates of released leaderboards."""
     certify_released()
-    keep_kits()
 
 
 @scheduled(every=15)

@@ -34,10 +34,10 @@ from arqkit.standings import (
 )
 from arqlab.core.models import Lab
 from assessment.models import Pool, QrelSet
+from contrib.papers.services.paper_kits import paper_kit
 from desk.services.archive_documents import lab_documents
 from evaluation.models import ReleasedRun
 from evaluation.services.certificates import certification_of
-from evaluation.services.paper_kits import paper_kit
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run

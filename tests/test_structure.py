@@ -480,7 +480,7 @@ ARCHIVE_READERS = {
     "arqkit/formats/archives/unpacking.py": "the gate",
     "arqkit/formats/archives/uploads.py": "run files, in memory and never by their path",
     "contrib/operations/services/backup_archives.py": "backups, which only the operator makes",
-    "evaluation/services/kept_kits.py": "a kit that the server kept",
+    "contrib/papers/services/kept_kits.py": "a kit that the server kept",
 }
 OPENS = {"open", "read_bytes", "read_text", "iterdir", "rglob", "glob", "walk"}
 """The methods that open a file or list a folder."""
@@ -510,7 +510,7 @@ OPENERS = {
     "assessment/management/commands/export_pool.py": "a folder that the operator names",
     "contrib/retrieval/": "indexes of the server",
     "evaluation/selectors/records.py": "topics that the server kept",
-    "evaluation/services/kept_kits.py": "a kit that the server kept",
+    "contrib/papers/services/kept_kits.py": "a kit that the server kept",
     "desk/management/commands/build_demo.py": "data of the package",
     "desk/services/archive_tables.py": "tables that are written",
     "contrib/operations/services/backup_archives.py": "backups of the operator",

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from evaluation.services.scoring import score_waiting
 from tests.browser.conftest import enter
-from tests.evaluation.compiling import needs_pdflatex, pages_of
+from tests.contrib.papers.compiling import needs_pdflatex, pages_of
 from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.factories import Scene, TeamFactory, TopicFactory, make_lab
 from tests.real_data import index_frame, read_run

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from arqlab.core.services.labs import change_task
-from evaluation.services.paper_kits import paper_board, paper_tables
+from contrib.papers.services.paper_kits import paper_board, paper_tables
 from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import NOW, make_qrels, make_run
 

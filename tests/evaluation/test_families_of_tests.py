@@ -12,10 +12,10 @@ from statsmodels.stats.multitest import multipletests
 
 from arqkit.leaderboard import family_of
 from arqkit.standings import STANDINGS
+from contrib.papers.services.paper_kits import paper_kit
 from evaluation.models import ReleasedRun, RunScore, TopicScore
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.selectors.boards import certainties
-from evaluation.services.paper_kits import paper_kit
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run

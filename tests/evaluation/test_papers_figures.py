@@ -14,9 +14,9 @@ from arqlab.core.models import Lab, Task
 from arqlab.core.services.labs import change_task
 from assessment.models import PoolItem, Qrel, QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
+from contrib.papers.services.paper_kits import paper_kit
 from evaluation.selectors.boards import live_board
 from evaluation.services.certificates import certification_of
-from evaluation.services.paper_kits import paper_kit
 from tests.paths import ROOT
 from tests.real_data import index_frame, read_run
 

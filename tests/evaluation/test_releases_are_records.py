@@ -24,6 +24,7 @@ from arqlab.notices.models import Kind, Notice
 from assessment.assignments.services.planning import set_topics_aside
 from assessment.models import PoolInstance, QrelSet
 from assessment.qrels.services.versions import choose_current_qrels
+from contrib.papers.services.kept_kits import keep_kits
 from desk.services.archive_documents import lab_documents
 from desk.services.archive_tables import LEFT_OUT
 from desk.services.exports import task_exports
@@ -32,7 +33,6 @@ from evaluation.models import Erratum, Leaderboard, ReleasedRun, RunScore
 from evaluation.selectors.boards import released_board, released_leaderboard
 from evaluation.services.certificates import certification_of
 from evaluation.services.errata import store_records
-from evaluation.services.kept_kits import keep_kits
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run

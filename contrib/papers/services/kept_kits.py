@@ -10,10 +10,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
 
 from assessment.models import QrelSet
+from contrib.papers.services.paper_kits import PaperKit, paper_kit
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import release_of
 from evaluation.services.certificates import certification_of
-from evaluation.services.paper_kits import PaperKit, paper_kit
 
 
 def kit_of(qrel_set: QrelSet) -> PaperKit | None:

@@ -32,7 +32,7 @@ from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from benchmarks.papers.published import GROUPS
-from evaluation.services.paper_kits import paper_kit
+from contrib.papers.services.paper_kits import paper_kit
 from evaluation.services.scoring import score_waiting
 from tests.assessment.factories import judge
 from tests.evaluation.factories import NOW, make_run

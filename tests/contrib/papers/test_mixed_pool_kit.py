@@ -7,8 +7,8 @@ from assessment.models import PoolInstance
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
-from evaluation.services.paper_kits import paper_board
-from evaluation.services.paper_sentences import paper_sentences
+from contrib.papers.services.paper_kits import paper_board
+from contrib.papers.services.paper_sentences import paper_sentences
 from evaluation.services.scoring import score_waiting
 from tests.assessment.factories import judge
 from tests.evaluation.factories import NOW, make_run

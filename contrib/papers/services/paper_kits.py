@@ -46,6 +46,7 @@ from assessment.models import Pool, QrelSet
 from assessment.pools.selectors.choices import WRITTEN
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import version_topics
+from contrib.papers.services.paper_sentences import kappa_facts, paper_sentences
 from evaluation.permissions import VisibleBoard, visible_board
 from evaluation.selectors.boards import (
     board_run,
@@ -67,7 +68,6 @@ from evaluation.services.further_measures import (
     question_rounds,
     system_progress,
 )
-from evaluation.services.paper_sentences import kappa_facts, paper_sentences
 from submissions.models import Run
 
 FEWEST = 3

@@ -14,14 +14,14 @@ from arqkit.standings import BASELINE
 from assessment.models import PoolInstance, QrelSet
 from benchmarks.papers.published import ANSWERS as ANSWERS_OF_004
 from benchmarks.papers.published import MEASURES_OF_TASK_3
+from contrib.papers.services.paper_kits import paper_board, paper_figures, paper_tables
 from evaluation.models import Leaderboard, RunScore
-from evaluation.services.paper_kits import paper_board, paper_figures, paper_tables
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.services.changing import link_runs
 from tests.assessment.factories import judge, make_written_pool
 from tests.assessment.rounds.factories import questions_of
-from tests.evaluation.compiling import needs_pdflatex, pages_of
+from tests.contrib.papers.compiling import needs_pdflatex, pages_of
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 from tests.factories import (
     LabFactory,

@@ -18,14 +18,14 @@ from arqlab.core.caches import computed_values
 from arqlab.core.models import Job
 from arqlab.core.services.jobs import run_waiting_job
 from assessment.models import Judgment, PoolInstance
+from contrib.papers.services.paper_kits import paper_board, paper_kit, paper_tables
 from evaluation.models import RunScore, TopicScore
 from evaluation.services.certificates import certification_of
-from evaluation.services.paper_kits import paper_board, paper_kit, paper_tables
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.rounds.factories import round_of
-from tests.evaluation.compiling import needs_pdflatex, pages_of
+from tests.contrib.papers.compiling import needs_pdflatex, pages_of
 from tests.evaluation.factories import GOOD, NOW, POOR, QRELS, make_qrels, make_run
 from tests.factories import AssessorFactory, Scene, TeamFactory, make_lab
 
@@ -183,7 +183,7 @@ def test_no_file_names_an_assessor(kit):
 def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(kit, client, monkeypatch):
     client.force_login(kit.scene.organizer)
     monkeypatch.setattr(PaperFigure, "images", lambda figure: {"pdf": figure.name.encode()})
-    for module in ("evaluation.services.paper_kits", "arqlab.core.caches"):
+    for module in ("contrib.papers.services.paper_kits", "arqlab.core.caches"):
         monkeypatch.setattr(f"{module}.computed_values", LocMemCache("nothing drawn", {}))
     assert "Build paper kit" in client.get(PAGE).text
 

@@ -1,0 +1,1 @@
+"""What the paper of a lab prints."""
