@@ -51,7 +51,7 @@ SITE_URL = env("ARQLAB_URL", [*CSRF_TRUSTED_ORIGINS, "http://127.0.0.1:8000"][0]
 CSRF_FAILURE_VIEW = "arqlab.core.views.error_pages.csrf_failure"
 
 # The apps of contrib/, and those that this server leaves out, with their pages, jobs and commands.
-OPTIONAL_APPS = ["operations", "papers", "radar", "retrieval", "timesheets"]
+OPTIONAL_APPS = ["exchange", "operations", "papers", "radar", "retrieval", "timesheets"]
 WITHOUT = env_some_of("ARQLAB_WITHOUT", OPTIONAL_APPS)
 INSTALLED_APPS = [
     "django.contrib.auth",

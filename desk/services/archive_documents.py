@@ -12,11 +12,11 @@ from django.template.loader import render_to_string
 from arqkit.formats.tables import exact_table, frame_text
 from arqlab.core.models import Lab, Membership, Role, Task
 from arqlab.core.permissions import tasks_visible_to
+from arqlab.web.exports import Export, published_files
 from assessment.guidelines.services.rendering import clean_guideline
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import mapping_parts, newest_map
-from desk.services.exports import Export, lab_exports, official_table, task_exports, topic_info_csv
-from desk.services.interchange import ir_dataset_files
+from desk.services.exports import lab_exports, official_table, task_exports, topic_info_csv
 from desk.services.run_files import run_files
 from desk.services.static_site import site_files
 from evaluation.models import Leaderboard, ReleasedRun
@@ -118,9 +118,9 @@ def _released(task: Task) -> Iterator[Document]:
             chunks = _published(export, task, access.leaderboard)
             yield Document(f"{task.slug}/{export.name}", export.contents, chunks)
     if access.leaderboard:
-        for name, content in ir_dataset_files(task):
-            contents = "The definition of the topics and qrels in this folder for ir_datasets."
-            yield Document(f"{task.slug}/{name}", contents, [content])
+        for published in published_files():
+            for name, content in published.files(task):
+                yield Document(f"{task.slug}/{name}", published.contents, [content])
         contents = "All judgments with history. Assessors have pseudonyms."
         chunks = official_table(task, without=REMARKS)
         yield Document(f"{task.slug}/judgments.tsv", contents, chunks)

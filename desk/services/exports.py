@@ -5,11 +5,8 @@ Teams and visitors get what is published; organizers can take the whole lab with
 
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
-from typing import Generic, TypeVar
 
 import polars as pl
 from django.db.models import QuerySet
@@ -22,6 +19,7 @@ from arqkit.standings import WITHDRAWN
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
 from arqlab.core.models.reading import rows_in_chunks
 from arqlab.core.selectors import pseudonym, teams_with_members, topics_xml
+from arqlab.web.exports import Audience, Export, declare_exports, exports_of_labs, exports_of_tasks
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.guidelines.selectors.versions import current_guideline, guideline_source
 from assessment.guidelines.services.versions import guidelines_json
@@ -34,7 +32,6 @@ from assessment.qrels.selectors.versions import qrels_frame
 from assessment.rounds.selectors.votes import round_judgments
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import holdings_of
-from desk.services.interchange import ir_dataset_zip, trec_files
 from desk.services.run_files import run_files
 from evaluation.selectors.boards import released_board, released_leaderboard, scores_by_topic
 from submissions.models import Run
@@ -134,8 +131,6 @@ def judgment_columns(task: Task) -> dict[str, Callable[[Judgment], object]]:
     }
 
 
-Owner = TypeVar("Owner", Lab, Task)
-
 MEMBER_COLUMNS: dict[str, Callable[[tuple[Team, Membership | None]], object]] = {
     "team": lambda row: row[0].name,
     "affiliation": lambda row: row[0].affiliation,
@@ -155,27 +150,11 @@ EVENT_COLUMNS: dict[str, Callable[[AuditEvent], object]] = {
 }
 
 
-class Audience(StrEnum):
-    """Who may download a file: everyone who sees the lab, from the release on, or organizers."""
-
-    EVERYONE = "everyone"
-    AFTER_RELEASE = "after release"
-    ORGANIZERS = "organizers"
-
-
-@dataclass(frozen=True)
-class Export(Generic[Owner]):
-    """A file of a lab or a task: its name, what it contains, and a function that yields it."""
-
-    name: str
-    contents: str
-    audience: Audience
-    chunks: Callable[[Owner], Iterable[bytes]]
-
-
 def lab_exports(*, organizes: bool) -> list[Export[Lab]]:
     """Return the files of a lab for people who see the lab, or for its organizers."""
-    return [export for export in LAB_EXPORTS if organizes or export.audience == Audience.EVERYONE]
+    return [
+        export for export in exports_of_labs() if organizes or export.audience == Audience.EVERYONE
+    ]
 
 
 def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
@@ -186,7 +165,10 @@ def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
     if released_leaderboard(task):
         audiences.add(Audience.AFTER_RELEASE)
     # A file without topics could not be loaded.
-    exports = TASK_EXPORTS if task.topics.exists() else TASK_EXPORTS[1:]
+    has_topics = task.topics.exists()
+    exports = tuple(
+        export for export in exports_of_tasks() if has_topics or export.name != "topics.xml"
+    )
     if organizes:
         kinds = {round_.kind for round_ in task.rounds.all()}
         files = [ROUND_EXPORTS[kind] for kind in ROUND_EXPORTS if kind in kinds]
@@ -349,14 +331,6 @@ def _runs(task: Task) -> Iterable[bytes]:
     return zip_chunks(run_files(task))
 
 
-def _trec_runs(task: Task) -> Iterable[bytes]:
-    return zip_chunks(trec_files(task))
-
-
-def _ir_dataset(task: Task) -> Iterable[bytes]:
-    return zip_chunks(ir_dataset_zip(task))
-
-
 def _collection(lab: Lab) -> Iterable[bytes]:
     collection = collection_of(lab)
     if collection is None:
@@ -412,25 +386,11 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
         _scores,
     ),
     Export(
-        "ir-datasets.zip",
-        "Topics and qrels with their definition for ir_datasets: put the folder on the path of "
-        "Python and import ir_dataset.",
-        Audience.AFTER_RELEASE,
-        _ir_dataset,
-    ),
-    Export(
         "runs.zip",
         "All submitted run files, unpacked, with a manifest of runs, teams and states, and the "
         "details of each run as ir_metadata.",
         Audience.ORGANIZERS,
         _runs,
-    ),
-    Export(
-        "runs-trec.zip",
-        "The valid runs in the six columns of TREC, as trec_eval, ir_measures, trectools and TIRA "
-        "read them, in the order and with the kind of items that are scored; and the qrels.",
-        Audience.ORGANIZERS,
-        _trec_runs,
     ),
     Export(
         "judgments.tsv",
@@ -474,3 +434,5 @@ LAB_EXPORTS: tuple[Export[Lab], ...] = (
     Export("teams.tsv", "Teams and their members.", Audience.ORGANIZERS, _teams),
     Export("audit.tsv", "The audit log.", Audience.ORGANIZERS, _audit),
 )
+
+declare_exports(labs=LAB_EXPORTS, tasks=TASK_EXPORTS)

@@ -30,7 +30,7 @@ from arqlab.core.models import Task, Team, User
 from arqlab.core.oddities import counted
 from arqlab.core.selectors import team_key
 from arqlab.core.services.teams import create_team, lab_team
-from desk.services.interchange import metadata_name, take_ir_metadata, write_ir_metadata
+from desk.services.ir_metadata import metadata_name, take_ir_metadata, write_ir_metadata
 from evaluation.models import ReleasedRun
 from evaluation.selectors.records import as_released
 from submissions.models import Run

@@ -9,12 +9,11 @@ from rest_framework.fields import DateTimeField
 from arqlab.core.models import Lab, Task
 from arqlab.core.permissions import lab_or_404, may_organize, organized_task_or_404, task_or_404
 from arqlab.web.downloads import file_response
+from arqlab.web.exports import Export, Owner
 from arqlab.web.lists import Filter
 from arqlab.web.pages import FILE, LAB, Pages
 from arqlab.web.tables import Column, Table, answer
 from desk.services.exports import (
-    Export,
-    Owner,
     judgment_columns,
     judgments_with_columns,
     lab_exports,

@@ -1,33 +1,21 @@
-"""Runs and collections as other tools of the field read them: TREC, ir_metadata, ir_datasets, TIRA.
+"""The metadata of runs by ir_metadata 0.1 (Breuer, Keller & Schaer, SIGIR 2022).
 
-The metadata of a run follow ir_metadata 0.1 (Breuer, Keller & Schaer, SIGIR 2022), whose parts are
-those of PRIMAD.
+Its parts are those of PRIMAD.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-import polars as pl
 import yaml
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
-from django.template.loader import render_to_string
 
 from arqkit.formats.archives.folders import SourcePath
 from arqkit.formats.nested import DEEPEST, TOO_DEEP
-from arqkit.formats.qrels.read import write_qrels
-from arqkit.formats.runs.writing import run_of_ranking
 from arqkit.formats.source_text import source_text
 from arqkit.records import FileProblems, FileRefusedError, Problem
-from arqlab.core.models import Task
-from assessment.models import QrelSet
-from assessment.qrels.selectors.versions import qrels_frame, qrels_named
-from collection.selectors.collections import collection_of
-from evaluation.selectors.boards import released_leaderboard
-from evaluation.selectors.records import recorded_qrels, recorded_topics
-from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
 from submissions.services.run_metadata import TAG_LENGTH
 
@@ -37,7 +25,6 @@ IR_METADATA = re.compile(r"(^|[./])ir[-_]metadata\.ya?ml$", re.IGNORECASE)
 """The path of such a file, or of one that is in the folder of its run, as TIRA has them."""
 _EDGES = re.compile(r"^#? ?ir_metadata\.(start|end)\s*$", re.MULTILINE)
 _TEXT = "a text"
-_DEEPEST = 10**6
 
 
 def metadata_name(path: str) -> str:
@@ -74,11 +61,12 @@ def write_ir_metadata(run: Run) -> bytes:
         },
         "actor": {"team": run.team.name, "role": "experimenter"},
     }
-    return _yaml(_without_blanks(facts))
+    return yaml_of(facts)
 
 
-def _yaml(facts: Mapping[str, Any]) -> bytes:
-    return yaml.safe_dump(facts, sort_keys=False, allow_unicode=True).encode()
+def yaml_of(facts: Mapping[str, Any]) -> bytes:
+    """Return facts as YAML, without those that are blank."""
+    return yaml.safe_dump(_without_blanks(facts), sort_keys=False, allow_unicode=True).encode()
 
 
 def _without_blanks(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,61 +190,3 @@ def take_ir_metadata(
         except FileRefusedError as refused:
             problems += refused.problems
     return described
-
-
-def trec_runs(task: Task, qrels: QrelSet | None) -> Iterator[tuple[str, bytes]]:
-    """Yield the valid runs of a task as trec_eval, ir_measures, trectools and TIRA read them.
-
-    Each has a folder with run.txt in six columns and ir-metadata.yml. Items and order are those
-    that the qrels score: formulas have visual ids where these have them. Runs that cannot be scored
-    are left out.
-    """
-    if qrels is None:
-        return
-    runs = Run.objects.valid().filter(task=task).select_related("team", "task__lab").order_by("pk")
-    for run, index in comparable_indexes(runs, qrels, qrels_frame(qrels)):
-        # Of every order, also that of ranks, the scores are what trec_eval sorts by.
-        ranking = index.select("topic", "item", score=_DEEPEST - pl.col("order").cast(pl.Float64))
-        folder = re.sub(r"[^\w.-]+", "-", run.identifier)
-        yield f"{folder}/run.txt", run_of_ranking(ranking, tag=run.identifier, limit=_DEEPEST)
-        yield f"{folder}/ir-metadata.yml", write_ir_metadata(run)
-
-
-def trec_files(task: Task) -> Iterator[tuple[str, bytes]]:
-    """Yield the runs of a task and its qrels, released or current, for the tools of TREC."""
-    released = released_leaderboard(task)
-    qrels = recorded_qrels(released) if released else qrels_named(task)
-    yield from trec_runs(task, qrels)
-    if qrels is not None:
-        yield "qrels.tsv", write_qrels(qrels_frame(qrels))
-
-
-def ir_dataset_files(task: Task) -> Iterator[tuple[str, bytes]]:
-    """Yield the definition of a released task for ir_datasets: a module and its documentation.
-
-    They stand beside topics.xml and qrels.tsv.
-    """
-    released = released_leaderboard(task)
-    if released is None:
-        return
-    collection, task = collection_of(task.lab), recorded_qrels(released).task
-    lab = task.lab
-    facts = {
-        "id": str(task),
-        "pretty_name": f"{lab.name}: {task.name}",
-        "desc": task.description or lab.description or f"{task.name} of {lab.name}.",
-        "collection": collection.slug if collection else "",
-        "licence": collection.licence if collection else "",
-        "qrels": released.qrel_set.name,
-        "labels": {label["value"]: label["word"] for label in released.qrel_set.scale},
-    }
-    yield "ir_dataset.py", render_to_string("desk/ir_dataset.py.txt").encode()
-    yield "ir_dataset.yaml", _yaml(_without_blanks(facts))
-
-
-def ir_dataset_zip(task: Task) -> Iterator[tuple[str, bytes]]:
-    """Yield the definition of a released task for ir_datasets with its topics and qrels."""
-    yield from ir_dataset_files(task)
-    if released := released_leaderboard(task):
-        yield "topics.xml", recorded_topics(released)
-        yield "qrels.tsv", write_qrels(qrels_frame(released.qrel_set))

@@ -1,0 +1,1 @@
+"""Runs and test collections as other tools of the field read them."""
