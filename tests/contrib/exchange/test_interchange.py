@@ -115,7 +115,3 @@ def test_ir_datasets_loads_the_published_archive(released, tmp_path):
         (tmp_path / path).write_bytes(b"".join(chunks))
 
     assert len(loaded_by_ir_datasets(tmp_path / "task1", tmp_path)[1]) == 3
-
-
-def details(run):
-    return {name: getattr(run, name) for name in TOLD} | {"team": run.team.name, "tag": run.tag}

@@ -20,6 +20,10 @@ TOLD = {
 }
 
 
+def details(run):
+    return {name: getattr(run, name) for name in TOLD} | {"team": run.team.name, "tag": run.tag}
+
+
 def test_details_of_a_run_are_read_as_they_were_written(scene, tmp_path):
     run = submitted(scene, "one", **TOLD)
     before = details(run.__class__.objects.get())
