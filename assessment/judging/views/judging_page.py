@@ -1,28 +1,20 @@
-"""The judging page, and the list of an assessor's judgments."""
+"""The judging page, and the list of what a person judges in a lab."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.cache import patch_vary_headers
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
-from arqkit.labels import LabelScale
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import looked_up_lab_or_404, may_see_thread, signed_in
 from arqlab.core.selectors import roles_in
-from arqlab.web.cells import COUNT, EXCERPT, TIME, CellKind
-from arqlab.web.cells import label as label_html
 from arqlab.web.pages import LAB, TASK, Pages, number_of
 from arqlab.web.places import url_of
-from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web.tables import answer
 from arqlab.web.tabs import Tab, judges, only_assessors
 from assessment.assignments.selectors.roster import own_rosters
 from assessment.guidelines.selectors.versions import (
@@ -35,22 +27,18 @@ from assessment.guidelines.selectors.versions import (
 from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.permissions import official_place_or_404, round_place_or_404
 from assessment.judging.selectors.own_work import own_round_topics, own_work
-from assessment.judging.selectors.places import Place, judging_address, round_questions
+from assessment.judging.selectors.places import Place, judging_address
 from assessment.judging.selectors.progress import open_items
-from assessment.judging.selectors.topic_work import judged_rows, next_topic, skipped_items, work_on
-from assessment.judging.services.judged_list import JudgedRow, judged_list, judgments_with
+from assessment.judging.selectors.topic_work import next_topic
 from assessment.judging.services.judging_page import AT_ONCE, Sitting, open_sitting
 from assessment.judging.services.leases import DEFAULT_HOURS, TRIP_HOURS
-from assessment.judging.views.judgments import SECONDS
 from assessment.judging.views.own_work import own_tickets_table, round_topics_table
-from assessment.models import Guideline, Judgment
+from assessment.models import Guideline
 from assessment.pools.selectors.choices import hides_threads
 from assessment.tickets.selectors import own_answered_tickets, sent_tickets
 from assessment.tickets.services.policies import policy_sentences
 
 pages = Pages(section="judging", sign_in=True)
-
-KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
 
 
 @pages.read("labs/offline-judging.js", "offline-worker", section="", sign_in=False)
@@ -123,7 +111,7 @@ def judge(request: HttpRequest, place: Place) -> HttpResponse:
         at=timezone.now(),
         count=0 if is_offline else AT_ONCE,
     )
-    context = _place_context(place) | _judge_context(place, user, sitting, is_offline=is_offline)
+    context = place_context(place) | _judge_context(place, user, sitting, is_offline=is_offline)
     return render(request, "assessment/judge.html", context)
 
 
@@ -170,7 +158,7 @@ def _judge_context(
     }
 
 
-def _place_context(place: Place) -> dict[str, Any]:
+def place_context(place: Place) -> dict[str, Any]:
     home_url = reverse("assessment:judging-home", args=[place.path.lab])
     if place.round and not place.path.opens_lab:
         home_url = place.round.address
@@ -218,112 +206,3 @@ def _config(
         "progress": {"total": work.total, "done": work.done},
         "pace": {"items": work.timed_items, "active_ms": work.active_ms},
     }
-
-
-@pages.read(f"{TASK}judge/<str:query_id>/judgments/", "judgment-list", access=official_place_or_404)
-@pages.read(
-    f"{TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",
-    "round-judgment-list",
-    access=round_place_or_404,
-    section="rounds",
-)
-def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
-    """Show the assessor's own judgments of a topic, filtered; for htmx, return the list only."""
-    user = signed_in(request)
-    filters = {name: request.GET.get(name, "") for name in ("label", "marked")}
-    is_panel = "HX-Request" in request.headers
-    work = work_on(place, user)
-    context = {
-        **_place_context(place),
-        "chosen": filters,
-        "work": work,
-        "kept": KEPT.items(),
-        "skipped": skipped_items(place, user),
-        "is_panel": is_panel,
-    }
-    rows = judged_rows(place, user, filters=filters, scale=work.scale)
-    table = _judged_table(request, place, rows, scale=work.scale, is_panel=is_panel)
-    template = "_judgments" if is_panel else "judgment_list"
-    response = answer(request, f"assessment/{template}.html", context, table)
-    patch_vary_headers(response, ["HX-Request"])
-    # Do not show the judging page the list of another user who signed in since.
-    response.headers["X-Judging-User"] = str(user.pk)
-    return response
-
-
-def _judged_table(
-    request: HttpRequest,
-    place: Place,
-    rows: QuerySet[Judgment],
-    *,
-    scale: LabelScale,
-    is_panel: bool,
-) -> Table:
-    """Return the own judgments of a topic. The search reads what the assessor saw."""
-    lab, questions, url = place.topic.task.lab, round_questions(place.round), place.address()
-    position = "instance__item__position"
-    label = CellKind(lambda label: label_html(label, "key" if is_panel else ""))
-
-    def item(row: JudgedRow) -> str:
-        """Return the link of an item to its place on the judging page."""
-        return format_html(
-            '<a href="{0}?item={1}" data-item="{1}" hx-boost="false" '
-            'aria-label="{2}, position {3}">{2}</a>',
-            *(url, row.item.pk, row.heading, row.item.position),
-        )
-
-    return Table(
-        "judgments",
-        [
-            Column("Item", item, is_head=True, css="nowrap"),
-            Column("Position", "item.position", COUNT, order="position", by=position),
-            Column("Label", "label", label, note=_does_not_count, order="label"),
-            Column("Text", template="assessment/_judged_text.html", css="wrap"),
-            Column("Comment", "judgment.comment", EXCERPT, note=_changed),
-            Column("Seconds", "judgment.active_ms", SECONDS, order="seconds", by="active_ms"),
-            Column("Judged", "judgment.judged_at", TIME, order="judged", by="judged_at"),
-            Column("Guidelines", _guidelines(place, is_panel=is_panel), css="num"),
-        ],
-        rows,
-        asked=request.GET,
-        order="-judged",
-        searched=lambda rows, words: rows.filter(pk__in=judgments_with(words, rows, lab=lab)),
-        prepare=lambda page: judged_list(page, lab=lab, scale=scale, questions=questions),
-        has_tools=True,
-        empty=Empty(
-            "No matching judgments",
-            "None of your judgments of this topic match. Choose All to list every judgment, "
-            "newest first.",
-        ),
-    )
-
-
-def _does_not_count(row: JudgedRow) -> str:
-    if row.judgment.is_current:
-        return ""
-    if hasattr(row.judgment, "late"):
-        return "does not count: it arrived when you could no longer judge"
-    return "does not count: another label came first, or the item was returned"
-
-
-def _changed(row: JudgedRow) -> str:
-    if row.judgment.supersedes_id is None:
-        return ""
-    return f"Changed: {row.judgment.reason}" if row.judgment.reason else "Changed"
-
-
-def _guidelines(place: Place, *, is_panel: bool) -> Callable[[JudgedRow], str | None]:
-    """Return what links the version that was followed; from the judging page, in a new tab."""
-
-    def link(row: JudgedRow) -> str | None:
-        version = row.judgment.guidelines
-        if version is None:
-            return None
-        url = reverse(
-            "assessment:guideline-detail", args=[place.path.lab, place.path.task, version]
-        )
-        target = SafeString(' target="_blank" rel="noopener"' if is_panel else "")
-        html = '<a href="{}" aria-label="Guidelines, version {}"{}>{}</a>'
-        return format_html(html, url, version, target, version)
-
-    return link

@@ -1,37 +1,32 @@
-"""Lists of judgments for organizers: by item, by guidelines, late, and affected by visual ids."""
+"""Lists of judgments for organizers: of an item, by guidelines, and affected by visual ids."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 from urllib.parse import urlencode
 
 import polars as pl
-from django import forms
 from django.contrib import messages
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import linebreaksbr
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
 from arqkit.texts.html.rendering import render_formula
 from arqlab.core.models import Lab, Task
-from arqlab.core.oddities import counted, task_url
+from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
-from arqlab.web.cells import COUNT, DASH, EXCERPT, ID, LABEL, TIME, CellKind, moment
+from arqlab.web.cells import COUNT, EXCERPT, ID, LABEL, TIME, CellKind
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of
-from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
+from arqlab.web.tables import Column, Empty, Table, answer, choice_column, to
 from assessment.guidelines.selectors.versions import current_guideline, labels_of, version_of
 from assessment.judging.selectors.related import judgments_of_item
 from assessment.judging.services.judged_list import JudgedRow, judged_list
 from assessment.judging.services.judgments import return_for_judging
-from assessment.judging.services.late_labels import LONGEST_REASON, decide_late_labels
-from assessment.models import Judgment, LateLabel, PoolInstance, PoolItem
+from assessment.models import Judgment, PoolInstance, PoolItem
 from assessment.pools.services.texts import thread_url
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.qrels.selectors.frames import late_labels, with_labels_that_count
 from assessment.qrels.selectors.rejudging import affected_judgments
 from collection.models import VisualMap
 from collection.selectors.collections import collection_of
@@ -43,31 +38,6 @@ pages = Pages(LAB, organized_task_or_404, section="judging")
 POSITION = "instance__item__topic__position"
 
 SECONDS = CellKind(lambda milliseconds: f"{milliseconds / 1000:.0f}", "num")
-
-
-class LateDecisionForm(forms.Form):
-    """What happens with the selected late labels, and why."""
-
-    labels = forms.TypedMultipleChoiceField(
-        coerce=int, error_messages={"required": "Select the labels to keep or to exclude."}
-    )
-    decision = forms.ChoiceField(
-        choices=[
-            (one.value, one.label) for one in (LateLabel.Decision.KEPT, LateLabel.Decision.EXCLUDED)
-        ]
-    )
-    reason = forms.CharField(
-        label="Reason",
-        max_length=LONGEST_REASON,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="The assessors read it.",
-        error_messages={"required": "Write why you keep or exclude the labels."},
-    )
-
-    def __init__(self, *args: Any, rows: QuerySet[LateLabel], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        undecided = rows.filter(decision=LateLabel.Decision.OPEN).values_list("pk", flat=True)
-        self.fields["labels"].choices = [(pk, str(pk)) for pk in undecided]  # type: ignore[attr-defined]
 
 
 @pages.read(
@@ -133,90 +103,6 @@ def _affected_table(
             "View version",
         ),
     )
-
-
-@pages.form("tasks/<slug:task>/late-labels/", "late-label-list")
-def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
-    """List the late labels of a task, and keep or exclude the selected ones."""
-    rows = late_labels(task)
-    form = LateDecisionForm(request.POST if request.method == "POST" else None, rows=rows)
-    if request.method == "POST" and form.is_valid():
-        fields, by = form.cleaned_data, signed_in(request)
-        count, undecided = decide_late_labels(task=task, **fields, at=timezone.now(), by=by)
-        if count:
-            messages.success(request, f"{counted(count, 'label')} {fields['decision']}.")
-        if undecided:
-            messages.error(
-                request,
-                f"{counted(undecided, 'label')} left undecided: the pool is closed, or a label of "
-                "another assessor counts. Exclude them, or return the items to their topics first.",
-            )
-        return redirect(request.get_full_path())
-    context, status, table = {"form": form}, 422 if form.errors else 200, _late_table(request, task)
-    return answer(request, "assessment/late_label_list.html", context, table, status=status)
-
-
-def _late_table(request: HttpRequest, task: Task) -> Table:
-    assessor, arrived = "judgment__assessor__username", "judgment__judged_at"
-    topic = "judgment.instance.item.topic.query_id"
-    return Table(
-        "late-labels",
-        [
-            Column("Topic", topic, ID, is_head=True, order="topic", by=f"judgment__{POSITION}"),
-            choice_column(
-                *("late-labels", "labels"),
-                lambda late: late.pk if late.decision == LateLabel.Decision.OPEN else None,
-                spoken=lambda late: f"{reader(topic)(late)}, {late.judgment.instance.doc_id}",
-            ),
-            Column(
-                "Item", "judgment.instance.doc_id", ID, note="judgment.instance.item.pool.round"
-            ),
-            Column("Label", "judgment.scale_label", LABEL),
-            Column("Counts now", _counting),
-            Column("Assessor", "judgment.assessor.name", order="assessor", by=assessor),
-            Column("Why late", "get_cause_display"),
-            Column("Arrived", "judgment.judged_at", TIME, order="arrived", by=arrived),
-            Column("Comment", "judgment.comment", EXCERPT),
-            Column("Decision", "get_decision_display", note=_decided),
-        ],
-        with_labels_that_count(late_labels(task)),
-        asked=request.GET,
-        order="-arrived",
-        searched=(
-            "judgment__instance__doc_id",
-            "judgment__instance__item__topic__query_id",
-            "judgment__comment",
-            "reason",
-        ),
-        filters=[
-            Filter("decision", "Decision", "decision", LateLabel.Decision.choices),
-            Filter("assessor", "Assessor", assessor),
-        ],
-        empty=Empty(
-            "No late labels",
-            "Labels appear here if they arrive after an assessor lost the role or the topic, for "
-            "example from an offline trip.",
-            task_url("assessment:assignment-list", task),
-            "View assignments",
-        ),
-    )
-
-
-def _counting(late: LateLabel) -> str:
-    """Return the label that counts instead, with its assessor, or that this one counts."""
-    return " ".join(
-        "this label"
-        if judgment.pk == late.judgment_id
-        else f"{judgment.label} by {judgment.assessor.name if judgment.assessor else 'an import'}"
-        for judgment in reader("judgment.instance.counting_judgments")(late)
-    )
-
-
-def _decided(late: LateLabel) -> str:
-    if late.decided_at is None:
-        return ""
-    name = late.decided_by.name if late.decided_by else DASH
-    return format_html("by {}, {}: {}", name, moment(late.decided_at), late.reason)
 
 
 @pages.read("tasks/<slug:task>/topics/<str:query_id>/judgments/<path:doc_id>/", "item-judgments")

@@ -1,7 +1,7 @@
-"""The pages of tickets, items that assessors could not judge, and of the policies for them."""
+"""The pages of tickets: items that assessors could not judge."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -13,16 +13,10 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 
 from arqlab.core.errors import UserError
-from arqlab.core.forms.people import NamedChoiceField
 from arqlab.core.forms.versions import VersionedForm
-from arqlab.core.models import Correction, Lab, Task, User, Visitor
+from arqlab.core.models import Correction, Lab, User, Visitor
 from arqlab.core.oddities import counted
-from arqlab.core.permissions import (
-    looked_up_lab_or_404,
-    organized_lab_or_404,
-    organized_task_or_404,
-    signed_in,
-)
+from arqlab.core.permissions import looked_up_lab_or_404, organized_lab_or_404, signed_in
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
 from arqlab.web.cells import EXCERPT, LABEL, TIME, CellKind, chip
@@ -30,8 +24,7 @@ from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
 from arqlab.web.tabs import Tab, organizers
-from assessment.assignments.selectors.grid import judging_staff
-from assessment.models import Pool, Ticket, TicketPolicy
+from assessment.models import Pool, Ticket
 from assessment.pools.selectors.choices import hides_threads
 from assessment.pools.services.texts import thread_url
 from assessment.tickets.forms import AdviceForm, SendForm
@@ -57,7 +50,7 @@ from assessment.tickets.services.items import (
     read_ticket_item,
     shown_html,
 )
-from assessment.tickets.services.policies import edit_policy, policy_sentences
+from assessment.tickets.services.policies import policy_sentences
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
@@ -84,68 +77,6 @@ def organized_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Tic
     """Return a ticket of a lab for its organizers; raise 404 for anyone else."""
     lab = organized_lab_or_404(user, lab_slug)
     return get_object_or_404(tickets_of(lab).defer(None), pk=ticket_id)
-
-
-class PolicyForm(VersionedForm):
-    """What happens with each label that is not a judgment."""
-
-    error_fields: ClassVar = {"no-expert": "expert"}
-
-    def __init__(self, *args: Any, task: Task, policy: TicketPolicy, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.labels = task.protocol.labels.reports
-        for label in self.labels:
-            self.fields[f"label_{label.value}"] = forms.ChoiceField(
-                label=label.word,
-                choices=TicketPolicy.Action.choices,
-                initial=policy.action_of(label.value),
-            )
-        self.fields["expert"] = NamedChoiceField(
-            queryset=judging_staff(task.lab),
-            initial=policy.expert,
-            required=False,
-            empty_label="nobody",
-            help_text="An assessor or organizer of this lab. Items that they reported themselves "
-            "wait for the organizers.",
-        )
-        self.fields["expert_closes"] = forms.BooleanField(
-            label="The expert may answer the assessor and close the ticket",
-            initial=policy.expert_closes,
-            required=False,
-        )
-
-    @property
-    def actions(self) -> dict[str, str]:
-        """Return the chosen action by label value."""
-        return {
-            str(label.value): self.cleaned_data[f"label_{label.value}"] for label in self.labels
-        }
-
-
-@pages.form(
-    "tasks/<slug:task>/tickets/policy/",
-    "ticket-policy",
-    access=organized_task_or_404,
-    section="settings",
-)
-def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show and edit what happens with each label that is not a judgment."""
-
-    def save(form: PolicyForm) -> HttpResponse:
-        fields = {name: form.cleaned_data[name] for name in ("expert", "expert_closes")}
-        edit_policy(task=task, actions=form.actions, **fields, by=signed_in(request))
-        messages.success(request, "Policy saved. It applies to new tickets.")
-        return redirect("assessment:ticket-list", lab=task.lab.slug)
-
-    form, response = edited(
-        request,
-        task,
-        lambda data: PolicyForm(data, task=task, policy=policy_of(task)),
-        save,
-        events=task.lab.audit_events.filter(verb="ticket_policy.edit", target=task),
-    )
-    context, status = {"form": form}, 422 if form.errors else 200
-    return response or render(request, "assessment/ticket_policy.html", context, status=status)
 
 
 class AnswerForm(forms.Form):

@@ -1,0 +1,137 @@
+"""The list of an assessor's own judgments of a topic."""
+
+from collections.abc import Callable
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from arqkit.labels import LabelScale
+from arqlab.core.permissions import signed_in
+from arqlab.web.cells import COUNT, EXCERPT, TIME, CellKind
+from arqlab.web.cells import label as label_html
+from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Empty, Table, answer
+from assessment.judging.permissions import official_place_or_404, round_place_or_404
+from assessment.judging.selectors.places import Place, round_questions
+from assessment.judging.selectors.topic_work import judged_rows, skipped_items, work_on
+from assessment.judging.services.judged_list import JudgedRow, judged_list, judgments_with
+from assessment.judging.views.judging_page import place_context
+from assessment.judging.views.judgments import SECONDS
+from assessment.models import Judgment
+
+pages = Pages(section="judging", sign_in=True)
+
+KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
+
+
+@pages.read(f"{TASK}judge/<str:query_id>/judgments/", "judgment-list", access=official_place_or_404)
+@pages.read(
+    f"{TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",
+    "round-judgment-list",
+    access=round_place_or_404,
+    section="rounds",
+)
+def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
+    """Show the assessor's own judgments of a topic, filtered; for htmx, return the list only."""
+    user = signed_in(request)
+    filters = {name: request.GET.get(name, "") for name in ("label", "marked")}
+    is_panel = "HX-Request" in request.headers
+    work = work_on(place, user)
+    context = {
+        **place_context(place),
+        "chosen": filters,
+        "work": work,
+        "kept": KEPT.items(),
+        "skipped": skipped_items(place, user),
+        "is_panel": is_panel,
+    }
+    rows = judged_rows(place, user, filters=filters, scale=work.scale)
+    table = _judged_table(request, place, rows, scale=work.scale, is_panel=is_panel)
+    template = "_judgments" if is_panel else "judgment_list"
+    response = answer(request, f"assessment/{template}.html", context, table)
+    patch_vary_headers(response, ["HX-Request"])
+    # Do not show the judging page the list of another user who signed in since.
+    response.headers["X-Judging-User"] = str(user.pk)
+    return response
+
+
+def _judged_table(
+    request: HttpRequest,
+    place: Place,
+    rows: QuerySet[Judgment],
+    *,
+    scale: LabelScale,
+    is_panel: bool,
+) -> Table:
+    """Return the own judgments of a topic. The search reads what the assessor saw."""
+    lab, questions, url = place.topic.task.lab, round_questions(place.round), place.address()
+    position = "instance__item__position"
+    label = CellKind(lambda label: label_html(label, "key" if is_panel else ""))
+
+    def item(row: JudgedRow) -> str:
+        """Return the link of an item to its place on the judging page."""
+        return format_html(
+            '<a href="{0}?item={1}" data-item="{1}" hx-boost="false" '
+            'aria-label="{2}, position {3}">{2}</a>',
+            *(url, row.item.pk, row.heading, row.item.position),
+        )
+
+    return Table(
+        "judgments",
+        [
+            Column("Item", item, is_head=True, css="nowrap"),
+            Column("Position", "item.position", COUNT, order="position", by=position),
+            Column("Label", "label", label, note=_does_not_count, order="label"),
+            Column("Text", template="assessment/_judged_text.html", css="wrap"),
+            Column("Comment", "judgment.comment", EXCERPT, note=_changed),
+            Column("Seconds", "judgment.active_ms", SECONDS, order="seconds", by="active_ms"),
+            Column("Judged", "judgment.judged_at", TIME, order="judged", by="judged_at"),
+            Column("Guidelines", _guidelines(place, is_panel=is_panel), css="num"),
+        ],
+        rows,
+        asked=request.GET,
+        order="-judged",
+        searched=lambda rows, words: rows.filter(pk__in=judgments_with(words, rows, lab=lab)),
+        prepare=lambda page: judged_list(page, lab=lab, scale=scale, questions=questions),
+        has_tools=True,
+        empty=Empty(
+            "No matching judgments",
+            "None of your judgments of this topic match. Choose All to list every judgment, "
+            "newest first.",
+        ),
+    )
+
+
+def _does_not_count(row: JudgedRow) -> str:
+    if row.judgment.is_current:
+        return ""
+    if hasattr(row.judgment, "late"):
+        return "does not count: it arrived when you could no longer judge"
+    return "does not count: another label came first, or the item was returned"
+
+
+def _changed(row: JudgedRow) -> str:
+    if row.judgment.supersedes_id is None:
+        return ""
+    return f"Changed: {row.judgment.reason}" if row.judgment.reason else "Changed"
+
+
+def _guidelines(place: Place, *, is_panel: bool) -> Callable[[JudgedRow], str | None]:
+    """Return what links the version that was followed; from the judging page, in a new tab."""
+
+    def link(row: JudgedRow) -> str | None:
+        version = row.judgment.guidelines
+        if version is None:
+            return None
+        url = reverse(
+            "assessment:guideline-detail", args=[place.path.lab, place.path.task, version]
+        )
+        target = SafeString(' target="_blank" rel="noopener"' if is_panel else "")
+        html = '<a href="{}" aria-label="Guidelines, version {}"{}>{}</a>'
+        return format_html(html, url, version, target, version)
+
+    return link

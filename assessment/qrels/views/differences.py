@@ -1,0 +1,235 @@
+"""The differences of two versions of qrels, or of a version and the draft."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.html import format_html
+
+from arqkit.judgments.qrels import QrelDiff, diff_qrels
+from arqkit.labels import LabelScale, ScaleLabel
+from arqlab.core.caches import cached_value, key_of
+from arqlab.core.models import Task
+from arqlab.core.permissions import organized_task_or_404
+from arqlab.web.cells import COUNT, ID, PROSE, CellKind
+from arqlab.web.cells import label as label_html
+from arqlab.web.lists import Filter
+from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Table, answer
+from assessment.models import Judgment, QrelSet
+from assessment.qrels.selectors.drafts import adds_labels, draft_of, draft_topics, kept_by_judgments
+from assessment.qrels.selectors.frames import adjudicated_judgments, second_judgments
+from assessment.qrels.selectors.versions import READING, qrels_frame
+
+pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
+DRAFT = "draft"
+# A side of the comparison: a version, or None for the draft.
+Side = QrelSet | None
+
+
+def changing_judgments(
+    task: Task, rows: Iterable[Mapping[str, Any]], *, before: QrelSet | None, after: QrelSet | None
+) -> dict[tuple[str, str], Judgment]:
+    """Return the newest judgment between two sides that gave each line its new label.
+
+    `rows` have topic, item and after: a label, or None for a removed line, whose judgment has a
+    label that is not a judgment, such as Do not know; the newest of both where labels of two
+    assessors are added. None as a side is the draft. Lines that changed for another reason, such as
+    a loaded file, another pool or a topic left out, have no judgment.
+    """
+    labels = {(row["topic"], row["item"]): row["after"] for row in rows}
+    items = {item for _, item in labels}
+    of_items = Q(instance__doc_id__in=items) | Q(instance__item__item__in=items)
+    sides = {"judged_at__gt": before, "judged_at__lte": after}
+    limits = {
+        **{name: side.created_at for name, side in sides.items() if side},
+        "instance__item__pool__task": task,
+        "instance__item__topic__query_id__in": {topic for topic, _ in labels},
+    }
+    related = ("assessor", "supersedes__ticket", "instance__item__pool__round")
+    adds = adds_labels(task)
+    sources = [Judgment.official.all(), adjudicated_judgments(task)]
+    candidates = [
+        judgment
+        for judgments in [*sources, *([second_judgments(task)] if adds else [])]
+        for judgment in judgments.filter(of_items, **limits).select_related(
+            *related, "instance__item__topic"
+        )
+    ]
+    side = after or before
+    accepted = side.label_scale.unjudged if side else ()
+    changes = {}
+    for judgment in sorted(candidates, key=lambda judgment: (judgment.judged_at, judgment.pk)):
+        instance = judgment.instance
+        for item in (instance.doc_id, instance.item.item):
+            key = (instance.item.topic.query_id, item)
+            if key not in labels:
+                continue
+            is_label = judgment.label == labels[key]
+            if adds or is_label or (labels[key] is None and judgment.label in accepted):
+                changes[key] = judgment
+    return changes
+
+
+@pages.read("diff/", "qrels-diff")
+def qrels_diff(request: HttpRequest, task: Task) -> HttpResponse:
+    """Show the differences between two sides, or return them as a file."""
+    versions = list(QrelSet.objects.filter(task=task).order_by("-version"))
+    context: dict[str, Any] = {"versions": versions}
+    if not versions:
+        return render(request, "assessment/qrels_diff.html", context)
+    before = _side(request.GET.get("before") or str(versions[0].version), versions)
+    after = _side(request.GET.get("after") or DRAFT, versions)
+    context |= {"before": before, "after": after}
+    if before and after and before.items != after.items:
+        return render(request, "assessment/qrels_diff.html", context)
+    diff, scales = _diff(task, before, after), (_scale(before, task), _scale(after, task))
+    context |= {"diff": diff, "steps": _steps_table(diff, *scales)}
+    changes = _changes_table(request, task, diff, (before, after), scales)
+    return answer(request, "assessment/qrels_diff.html", context, changes)
+
+
+def _side(text: str, versions: Sequence[QrelSet]) -> Side:
+    """Return the side named in the query. Raises `Http404` for an unknown version."""
+    if text == DRAFT:
+        return None
+    for version in versions:
+        if text == str(version.version):
+            return version
+    raise Http404
+
+
+def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
+    """Compare the sides; a draft takes the items and completeness of the other side."""
+    model, sides = before or after, [side and (side.pk, side.sha256) for side in (before, after)]
+
+    def frame(side: Side) -> pl.DataFrame:
+        if side is not None:
+            return qrels_frame(side)
+        return draft_of(task).qrels_by(
+            model.items if model else "", complete=bool(model and model.is_complete)
+        )
+
+    def compute() -> QrelDiff:
+        return diff_qrels(frame(before), frame(after))
+
+    if before and after:
+        work = READING * (before.lines + after.lines)
+        return cached_value(key_of("qrels-diff-1", sides), compute, work=work)
+    return kept_by_judgments("draft-diff-1", task, compute, sides).value
+
+
+def _scale(side: Side, task: Task) -> LabelScale:
+    """Return the labels of a side; those of a version do not change with the task's."""
+    return side.label_scale if side else draft_topics(task).scale
+
+
+def _steps_table(diff: QrelDiff, before: LabelScale, after: LabelScale) -> Table:
+    """Return the matrix of label changes: labels before in rows, labels after in columns.
+
+    None stands for a missing line.
+    """
+
+    def column(heading: str, value: int | None) -> Column:
+        def count(label: ScaleLabel | None) -> int | None:
+            step = label.value if label else None
+            return None if step == value else diff.steps.get((step, value), 0)
+
+        return Column(heading, count, COUNT, cell_css=lambda label: "" if count(label) else "same")
+
+    return Table(
+        "steps-table",
+        [
+            Column("Before", lambda label: label_html(label) if label else "Added", is_head=True),
+            *(column(label_html(label, "short"), label.value) for label in after),
+            column("Removed", None),
+        ],
+        [*before, None],
+        caption="Number of changed lines by label before (row) and after (column)",
+        css="steps-table",
+    )
+
+
+def _changes_table(
+    request: HttpRequest,
+    task: Task,
+    diff: QrelDiff,
+    sides: tuple[Side, Side],
+    scales: tuple[LabelScale, LabelScale],
+) -> Table:
+    """Return the lines that differ, with the judgments that changed those on the page."""
+    names = "-".join(side.name if side else DRAFT for side in sides)
+    was, now = ([(str(label.value), label.word) for label in scale] for scale in scales)
+    kinds = [_label_kind(scale) for scale in scales]
+
+    def with_judgments(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        judgments = changing_judgments(task, rows, before=sides[0], after=sides[1])
+        return [row | {"judgment": judgments.get((row["topic"], row["item"]))} for row in rows]
+
+    return Table(
+        "changes",
+        [
+            Column("Topic", "topic", name="topic", by="place", is_head=True),
+            Column("Item", "item", ID, name="item", by="item"),
+            Column("Change", "change", name="change", by="change"),
+            Column("Before", "before", kinds[0], name="before", order="was", by="before"),
+            Column("After", "after", kinds[1], name="after", order="now", by="after"),
+            Column("Changed by", _changed_by, name=None, note=_changed_at(task)),
+            Column("Reason", _reason, PROSE, name=None),
+        ],
+        diff.rows,
+        asked=request.GET,
+        order="topic",
+        searched=("topic", "item"),
+        filters=[
+            Filter("topic", "Topic", "topic"),
+            Filter("change", "Change", "change"),
+            Filter("was", "Label before", "before", was),
+            Filter("now", "Label after", "after", now),
+        ],
+        prepare=with_judgments,
+        row_css="change",
+        css="diff-table",
+        file=f"qrels-{task.lab.slug}-{task.slug}-diff-{names}",
+    )
+
+
+def _label_kind(scale: LabelScale) -> CellKind:
+    return CellKind(lambda value: label_html(scale.of(value)))
+
+
+def _changed_by(row: dict[str, Any]) -> str | None:
+    judgment = row["judgment"]
+    if judgment and not judgment.is_imported:
+        return judgment.assessor.name if judgment.assessor else "unknown"
+    return "an imported file" if judgment else None
+
+
+def _changed_at(task: Task) -> Callable[[dict[str, Any]], str]:
+    """Return what links the day of a line's judgment to the judgments of its item."""
+    address = [task.lab.slug, task.slug]
+
+    def day(row: dict[str, Any]) -> str:
+        if not row["judgment"]:
+            return ""
+        url = reverse("assessment:item-judgments", args=[*address, row["topic"], row["item"]])
+        return format_html('<a href="{}">{}</a>', url, f"{row['judgment'].judged_at:%Y-%m-%d}")
+
+    return day
+
+
+def _reason(row: dict[str, Any]) -> str:
+    judgment = row["judgment"]
+    if judgment is None:
+        return ""
+    earlier = judgment.supersedes
+    parts = (
+        f"{round_.get_kind_display()}." if (round_ := judgment.instance.item.pool.round) else "",
+        f"After ticket {earlier.ticket.pk}." if hasattr(earlier, "ticket") else "",
+        judgment.reason or judgment.comment,
+    )
+    return " ".join(filter(None, parts))
