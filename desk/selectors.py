@@ -18,18 +18,6 @@ from collection.models import LabCollection
 from evaluation.selectors.boards import board_states
 from submissions.selectors import TaskRuns, run_counts
 
-
-@dataclass(frozen=True)
-class Stage:
-    """A stage of a task: its name, its state (`done`, `current` or `next`), progress, deadline."""
-
-    name: str
-    state: str
-    done: int = 0
-    total: int = 0
-    deadline: datetime | None = None
-
-
 STAGE_PAGES: dict[str, tuple[str, ...]] = {
     "Topics": ("core:topic-list", "Load topics", "desk:task-load", "topics"),
     "Runs": ("submissions:run-list", "View runs", "submissions:run-list"),
@@ -41,6 +29,17 @@ STAGE_PAGES: dict[str, tuple[str, ...]] = {
 """The page of each stage of a task, and the name and page of what an organizer does there."""
 QUIET = ("View runs", "View leaderboard")
 """The actions that are no steps."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of a task: its name, its state (`done`, `current` or `next`), progress, deadline."""
+
+    name: str
+    state: str
+    done: int = 0
+    total: int = 0
+    deadline: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ class LabsOverview:
         """Return the stages of a task that a person may see, each with a figure and an action."""
         task, actions, is_next = row.task, self._actions(row, standing), self._next_stage(row)
         figures = self._figures(row)
-        seen = {"Topics", "Board"} | ({"Runs"} if standing.teams else set())
+        visible_stages = {"Topics", "Board"} | ({"Runs"} if standing.teams else set())
         return [
             StageCell(
                 stage,
@@ -146,7 +145,7 @@ class LabsOverview:
                 stage == is_next and action not in QUIET,
             )
             for stage, (page, action, name, *args) in (STAGE_PAGES | actions).items()
-            if standing.organizes or stage in seen
+            if standing.organizes or stage in visible_stages
         ]
 
     def next_cell(self, row: TaskRow, standing: LabRoles) -> StageCell:

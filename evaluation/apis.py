@@ -95,9 +95,9 @@ class LeaderboardApi(APIView):
         sight = score_access_of(request.user, task_or_404(request.user, lab, task))
         visible = visible_board(sight, qrels=request.query_params.get("qrels", ""))
         if visible is None:
-            if (own := own_means(sight)) is None:
+            if (team_means := own_means(sight)) is None:
                 raise Http404
-            return Response({**board_as_dict(own.board), "state": "own", "version": None})
+            return Response({**board_as_dict(team_means.board), "state": "own", "version": None})
         version = (
             sight.leaderboard.version if sight.leaderboard and visible.state == "released" else None
         )
@@ -115,8 +115,8 @@ class RunScoresApi(APIView):
         scored = run_of_task_or_404(request.user, lab, task, run)
         access = score_access_of(request.user, scored.task)
         qrels = request.query_params.get("qrels", "")
-        if not qrels and not may_see_scores(access, scored) and (own := own_row(access, scored)):
-            return Response(_run_scores(own, "", {}))
+        if not qrels and not may_see_scores(access, scored) and (row := own_row(access, scored)):
+            return Response(_run_scores(row, "", {}))
         visible = board_with_run(access, scored, qrels=qrels)
         line = visible.board.row_of(scored.pk)
         scores = scores_by_topic(visible.board, runs=[scored.pk], qrel_set=visible.qrel_set)

@@ -8,6 +8,9 @@ from arqlab.core.models import Task, User
 from assessment.models import QrelSet
 from submissions.models import Run
 
+RUN_FACTS = ("team", "tag", "data", "flags", "standings")
+"""The facts of a released run whose later changes are errata."""
+
 
 class Scoring(models.Model):
     """A record that a run was scored against qrels with these measures.
@@ -205,10 +208,6 @@ class ReleasedRun(models.Model):
     def facts(self) -> dict[str, object]:
         """Return what a later change of the run would contradict."""
         return {name: getattr(self, name) for name in RUN_FACTS}
-
-
-RUN_FACTS = ("team", "tag", "data", "flags", "standings")
-"""The facts of a released run whose later changes are errata."""
 
 
 class Erratum(models.Model):

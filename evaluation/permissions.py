@@ -136,8 +136,8 @@ def score_access_of(user: Visitor, task: Task) -> ScoreAccess:
     """Return which scores of a task a user may see."""
     organizes = may_organize(user, task.lab)
     teams = task.lab.teams.filter(memberships__user=user.pk) if user.is_authenticated else ()
-    own = {team.pk: team.name for team in teams}
-    return ScoreAccess(user, task, released_leaderboard(task), own, organizes)
+    team_names = {team.pk: team.name for team in teams}
+    return ScoreAccess(user, task, released_leaderboard(task), team_names, organizes)
 
 
 def visible_board(
@@ -207,5 +207,5 @@ def _boards(access: ScoreAccess, *, qrels: str, live: bool = False) -> Iterator[
         and not (access.organizes and (live or qrels))
     ):
         yield VisibleBoard("released", recorded_qrels(released), released_board(released))
-    if access.organizes and (chosen := qrels_named(access.task, qrels)):
-        yield VisibleBoard("live", chosen, live_board(chosen))
+    if access.organizes and (qrel_set := qrels_named(access.task, qrels)):
+        yield VisibleBoard("live", qrel_set, live_board(qrel_set))

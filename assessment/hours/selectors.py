@@ -267,11 +267,11 @@ class TimeSheet:
         It is the mean time of a label of the same person in the same task, else of the task, as in
         the estimated completion. Estimate before you take a part, so that the parts add up.
         """
-        own = _sums(self.rows, lambda row: (row.task, row.person))
+        person_sums = _sums(self.rows, lambda row: (row.task, row.person))
         tasks = _sums(self.rows, lambda row: row.task)
 
         def estimated(row: SheetRow) -> SheetRow:
-            paces = (own[row.task, row.person].pace, tasks[row.task].pace)
+            paces = (person_sums[row.task, row.person].pace, tasks[row.task].pace)
             seconds = expected_seconds(paces, usual=row.task.protocol.seconds)
             estimate = round(row.work.untimed * seconds * 1000)
             return replace(row, work=replace(row.work, estimated_ms=estimate))

@@ -27,13 +27,13 @@ def paper_kit_detail(request: HttpRequest, task: Task, version: int) -> HttpResp
     if request.method == "POST":
         return requested(request, "paper-kit", qrel_set.pk, task)
     released = None if "live" in request.GET else release_of(qrel_set)
-    kept = kit_of(qrel_set) if released else None
-    kit = kept or paper_kit(qrel_set, request.user, live=released is None)
+    stored_kit = kit_of(qrel_set) if released else None
+    kit = stored_kit or paper_kit(qrel_set, request.user, live=released is None)
     if request.GET.get("format") == "zip":
         content = kept_archive(released) if released else kit.archive()
         response = HttpResponse(content, content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
         return response
-    context = {"qrel_set": qrel_set, "kit": kit, "kept": kept, "released": released}
+    context = {"qrel_set": qrel_set, "kit": kit, "kept": stored_kit, "released": released}
     template = "papers/paper_kit_detail.html"
     return page_of_job(request, template, context, "paper-kit", qrel_set.pk)

@@ -118,7 +118,7 @@ def _dismissed_table(request: HttpRequest, task: Task) -> Table:
 @pages.form("<str:finding>/", "radar-detail")
 def radar_detail(request: HttpRequest, task: Task, finding: str) -> HttpResponse:
     """Show a finding with its judgments, and dismiss it with a note or reopen it."""
-    radar_finding = {known.key: known for known in findings_of(task)}.get(finding)
+    radar_finding = {candidate.key: candidate for candidate in findings_of(task)}.get(finding)
     if radar_finding is None:  # perhaps dismissed before its labels changed
         get_list_or_404(task.dismissed_findings, key=finding)
         messages.info(request, "This finding no longer exists, because its labels have changed.")

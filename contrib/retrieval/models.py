@@ -31,17 +31,20 @@ class SystemRun(models.Model):
     def recorded_text(self) -> str:
         """Return what was recorded on a line for each name, such as `Weights: …`."""
         lines = (
-            f"{capfirst(name.replace('_', ' '))}: {_as_lines(own)}".replace("\n", "; ")
-            for name, own in self.recorded.items()
+            f"{capfirst(name.replace('_', ' '))}: {_as_lines(value)}".replace("\n", "; ")
+            for name, value in self.recorded.items()
         )
         return "\n".join(lines).replace("sha256", "SHA-256")
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Return settings and what was recorded by names for people, such as `Max tokens`."""
-        values = {**self.settings, **{key: _as_lines(own) for key, own in self.recorded.items()}}
-        words = ((name.replace("_", " "), own) for name, own in values.items())
-        return {capfirst(name.replace("sha256", "SHA-256")): own for name, own in words}
+        values = {
+            **self.settings,
+            **{key: _as_lines(value) for key, value in self.recorded.items()},
+        }
+        words = ((name.replace("_", " "), value) for name, value in values.items())
+        return {capfirst(name.replace("sha256", "SHA-256")): value for name, value in words}
 
 
 def _as_lines(value: Any) -> str:

@@ -126,21 +126,25 @@ class Sources:
         formulas = formulas_scan(self.task.lab)
         if formulas is None:
             return pl.DataFrame(schema={"formula_id": pl.String, "post_id": pl.String})
-        wanted = pl.col("formula_id").is_in(formula_ids.implode()) & (pl.col("type") == self._kind)
-        return formulas.filter(wanted).select("formula_id", "post_id").collect()
+        is_in_answer = pl.col("formula_id").is_in(formula_ids.implode()) & (
+            pl.col("type") == self._kind
+        )
+        return formulas.filter(is_in_answer).select("formula_id", "post_id").collect()
 
     def _with_trees(self, formulas: pl.DataFrame, name: str) -> pl.DataFrame:
         file = getattr(self.collection, f"{name}_index")
         if not file:
             return formulas.with_columns(pl.lit(None, pl.String).alias(name))
-        wanted = pl.col("formula_id").is_in(formulas["formula_id"].implode())
-        trees = scan_columns(file).filter(wanted).select("formula_id", pl.col("mathml").alias(name))
+        is_asked = pl.col("formula_id").is_in(formulas["formula_id"].implode())
+        trees = (
+            scan_columns(file).filter(is_asked).select("formula_id", pl.col("mathml").alias(name))
+        )
         return formulas.join(trees.collect(), on="formula_id", how="left", maintain_order="left")
 
     def threads(self) -> dict[str, str]:
         """Return the thread of each topic, where it is known."""
-        known = self.task.topics.exclude(thread_id="")
-        return dict(known.values_list("query_id", "thread_id"))
+        topics = self.task.topics.exclude(thread_id="")
+        return dict(topics.values_list("query_id", "thread_id"))
 
     def duplicates(self) -> list[tuple[str, str]]:
         """Return the links between threads of topics and their duplicates, in any direction."""

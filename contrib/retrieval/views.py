@@ -49,12 +49,12 @@ pages = Pages(LAB, organized_lab_or_404, section="overview")
 def baseline_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the systems for each task, and make the baselines that are chosen."""
     by_task = offers_of(lab)
-    offers = [offer for _, own in by_task for offer in own]
+    offers = [offer for _, task_offers in by_task for offer in task_offers]
     if request.method == "POST":
-        chosen = [o for o in offers if o.is_open and o.name in request.POST.getlist("chosen")]
-        for offer in chosen:
+        selected = [o for o in offers if o.is_open and o.name in request.POST.getlist("chosen")]
+        for offer in selected:
             queue_job(order_baseline(order=offer.order, at=timezone.now(), by=signed_in(request)))
-        if not chosen:
+        if not selected:
             messages.error(request, "Choose the baselines to make.")
         return redirect(request.path)
     jobs, going_on = _jobs(offers), [offer for offer in offers if offer.is_going_on]
@@ -62,10 +62,10 @@ def baseline_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "tables": [
             {
                 "task": task,
-                "systems": _table(task, own),
+                "systems": _table(task, task_offers),
                 "combines": TaskKind(task.kind) in COMBINATION.kinds,
             }
-            for task, own in by_task
+            for task, task_offers in by_task
         ],
         "has_open": any(offer.is_open for offer in offers),
         "jobs": going_on,
@@ -102,9 +102,9 @@ def run_combine(request: HttpRequest, task: Task) -> HttpResponse:
     runs = Run.objects.scorable().filter(task=task).select_related("team").order_by("tag")
     form = CombinationForm(request.POST or None, runs=runs)
     if request.method == "POST" and form.is_valid():
-        chosen = [form.cleaned_data["first"], form.cleaned_data["second"]]
+        pair = [form.cleaned_data["first"], form.cleaned_data["second"]]
         with refused(form):
-            order = order_of_combination(task, chosen, form.cleaned_data["method"])
+            order = order_of_combination(task, pair, form.cleaned_data["method"])
             queue_job(order_baseline(order=order, at=timezone.now(), by=signed_in(request)))
             messages.success(request, "The runs are being combined.")
             return redirect("retrieval:baseline-list", task.lab.slug)

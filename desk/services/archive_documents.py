@@ -48,6 +48,8 @@ RECORDED: Mapping[str, Callable[[Leaderboard], bytes]] = {
 REMARKS = {"comment", "reason", "marks", "active_ms"}
 """The columns of judgments that are not published."""
 
+DATES = {"opens": "opens_at", "deadline": "deadline", "judging_deadline": "judging_deadline"}
+
 
 class Document(NamedTuple):
     """A file of an archive: its path, what it contains (for its folder, if empty), its content."""
@@ -165,7 +167,7 @@ def _runs(task: Task, released: Sequence[ReleasedRun] | None = None) -> Iterator
         yield Document(f"{task.slug}/runs/{name}", contents, [content])
 
 
-def _task_table(task: Task, known: Container[str]) -> dict[str, Any]:
+def _task_table(task: Task, paths: Container[str]) -> dict[str, Any]:
     """Return a task in lab.toml, with those of its files that the archive has."""
     files = {"topics": "topics.xml", "topic_info": "topic-info.csv", "guidelines": GUIDELINES}
     dates = {name: getattr(task, field) for name, field in DATES.items()}
@@ -184,7 +186,7 @@ def _task_table(task: Task, known: Container[str]) -> dict[str, Any]:
             "relevant_from": version.relevant_from,
         }
         for path, version in qrels.items()
-        if path in known
+        if path in paths
     }
     return {
         "slug": task.slug,
@@ -193,12 +195,9 @@ def _task_table(task: Task, known: Container[str]) -> dict[str, Any]:
         "published_runs": task.published_runs,
         **{name: date for name, date in dates.items() if date},
         **task.overrides,
-        **{key: path for key, name in files.items() if (path := f"{task.slug}/{name}") in known},
+        **{key: path for key, name in files.items() if (path := f"{task.slug}/{name}") in paths},
         **({"qrels": list(tables.values())} if tables else {}),
     }
-
-
-DATES = {"opens": "opens_at", "deadline": "deadline", "judging_deadline": "judging_deadline"}
 
 
 def _organizers(lab: Lab) -> list[str]:

@@ -110,19 +110,19 @@ def models_of_apps() -> list[type[Model]]:
 @cache
 def lab_models() -> Mapping[type[Model], str]:
     """Return the archived models, each after those it refers to, with the lookup of the lab."""
-    found: dict[Any, str] = dict(LOOKUPS)
-    known = {*LEFT_OUT, *found, User}
-    waiting = [model for model in models_of_apps() if model not in known]
+    lookups: dict[Any, str] = dict(LOOKUPS)
+    excluded = {*LEFT_OUT, *lookups, User}
+    waiting = [model for model in models_of_apps() if model not in excluded]
     while waiting:
-        ready = [model for model in waiting if _targets(model) <= {*found, model, User}]
+        ready = [model for model in waiting if _targets(model) <= {*lookups, model, User}]
         if not ready:
             raise TypeError(f"models that are neither archived nor left out: {waiting}")
         for model in ready:
-            owners = [key for key in _keys(model) if key.related_model in found]
+            owners = [key for key in _keys(model) if key.related_model in lookups]
             owner = min(owners, key=lambda key: key.null)
-            found[model] = f"{owner.name}__{found[owner.related_model]}".removesuffix("__pk")
-        waiting = [model for model in waiting if model not in found]
-    return found
+            lookups[model] = f"{owner.name}__{lookups[owner.related_model]}".removesuffix("__pk")
+        waiting = [model for model in waiting if model not in lookups]
+    return lookups
 
 
 def archived_fields(model: type[Model]) -> list[Any]:
@@ -187,8 +187,8 @@ class TableWriter:
                 values = map(vars, rows_in_chunks(rows, size=BATCH))
                 counts[table_name(model)] = self._write(model, values)
         people = User.objects.in_bulk(list(self._numbers[User]))
-        known = [vars(people[key]) for key in self._numbers[User]]
-        counts[table_name(User)] = self._write(User, known)
+        accounts = [vars(people[key]) for key in self._numbers[User]]
+        counts[table_name(User)] = self._write(User, accounts)
         return counts
 
     def _write(self, model: type[Model], rows: Iterable[Mapping[str, Any]]) -> int:
@@ -226,12 +226,12 @@ class TableWriter:
         if not name or (field.model is Collection and not self.with_posts):
             return ""
         # Only the last ending: a storage puts random letters before it if a name is taken.
-        own = f"{table_name(field.model)}.{field.name}/{number}{Path(name).suffix}"
-        path = self.files / own
+        file_path = f"{table_name(field.model)}.{field.name}/{number}{Path(name).suffix}"
+        path = self.files / file_path
         path.parent.mkdir(parents=True, exist_ok=True)
         with kept.open(name) as content, path.open("wb") as out:
             out.writelines(content.chunks())
-        return own
+        return file_path
 
 
 def _referring(field: Field, value: Any, refer: Refer) -> Any:
@@ -282,8 +282,8 @@ class TableReader:
 
     def _require_known(self) -> None:
         """Raise `UserError` if the tables have what this version does not know."""
-        found = json_values((self.data / f"{TABLES}/{COLUMNS}").content())
-        for table, names in found.items():
+        table_columns = json_values((self.data / f"{TABLES}/{COLUMNS}").content())
+        for table, names in table_columns.items():
             if unknown := names.keys() - self._known.get(table, {}).keys():
                 raise UserError(
                     f"The table {table} of the archive has columns that this version of ArqLab does"
@@ -318,15 +318,15 @@ class TableReader:
             return here
         if model is not VisualMap:
             return None
-        own = Collection.objects.get(pk=self._made[Collection][row["collection"]])
-        known = own.visual_maps.filter(version=row["version"]).first()
-        if known and known.inputs != row["inputs"]:
+        collection = Collection.objects.get(pk=self._made[Collection][row["collection"]])
+        version = collection.visual_maps.filter(version=row["version"]).first()
+        if version and version.inputs != row["inputs"]:
             raise UserError(
-                f"Version {known.version} of the visual ids of the collection {own} is another one"
-                " here than in the archive. Restore the lab on another server.",
+                f"Version {version.version} of the visual ids of the collection {collection} is"
+                " another one here than in the archive. Restore the lab on another server.",
                 code="visual-ids",
             )
-        return known
+        return version
 
     def _object(self, model: type[Model], row: dict[str, Any]) -> Model:
         fields = [field for field in archived_fields(model) if field.name in row]
@@ -339,18 +339,18 @@ class TableReader:
             return self._stored(field, value)
         if isinstance(field, JSONField):
             return _referring(field, value, self._key)
-        own = field.to_python(value)
-        return own + self.later if isinstance(own, datetime) else own
+        converted = field.to_python(value)
+        return converted + self.later if isinstance(converted, datetime) else converted
 
     def _key(self, model: type[Model], number: int | None) -> Any:
         return None if number is None else self._made[model][number]
 
-    def _stored(self, field: FileField, own: str) -> str:
-        if not own:
+    def _stored(self, field: FileField, file_path: str) -> str:
+        if not file_path:
             return ""
-        source = self.data.folder(FILES) / own
+        source = self.data.folder(FILES) / file_path
         with source.stream() as opened, File(opened) as content:  # copied: the archive stays whole
-            name = field.generate_filename(field.model(), Path(own).name)
+            name = field.generate_filename(field.model(), Path(file_path).name)
             return kept.save(name, content)
 
 
@@ -389,9 +389,9 @@ def _person(row: Mapping[str, Any]) -> User:
         return account
     person = User(**{name: row[name] for name in PERSON})
     person.set_unusable_password()
-    taken, number = person.username, 1
+    base_name, number = person.username, 1
     while User.objects.filter(username=person.username).exists():
         number += 1
-        person.username = f"{taken[:140]}-{number}"
+        person.username = f"{base_name[:140]}-{number}"
     person.save()
     return person

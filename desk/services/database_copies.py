@@ -60,9 +60,10 @@ def load_database(path: Path) -> None:
 
 def is_filled() -> bool:
     """Return whether the database has labs or accounts."""
-    known = set(connection.introspection.table_names())
+    table_names = set(connection.introspection.table_names())
     return any(
-        model._meta.db_table in known and model._base_manager.exists() for model in (Lab, User)
+        model._meta.db_table in table_names and model._base_manager.exists()
+        for model in (Lab, User)
     )
 
 
@@ -78,10 +79,10 @@ def copy_sqlite(path: Path) -> None:
         connection.connection.backup(copy)
         # One file: a log beside it would not be in the archive.
         copy.execute("PRAGMA journal_mode=DELETE")
-        [[found]] = copy.execute("PRAGMA quick_check(1)")
-    if found != "ok":
+        [[verdict]] = copy.execute("PRAGMA quick_check(1)")
+    if verdict != "ok":
         raise UserError(
-            f"The database is damaged: {found}. No archive was made. Stop the server, and restore"
+            f"The database is damaged: {verdict}. No archive was made. Stop the server, and restore"
             " the last archive in another place to compare them.",
             code="damaged",
         )

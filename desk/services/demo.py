@@ -50,9 +50,9 @@ def build_demo(*, folder: Path, password: str, at: datetime) -> Lab:
             " another folder.",
             code="not-empty",
         )
-    if taken := User.objects.filter(username__in=ACCOUNTS).first():
+    if existing := User.objects.filter(username__in=ACCOUNTS).first():
         raise UserError(
-            f"The account {taken.username} exists already. Build the demo lab in an empty"
+            f"The account {existing.username} exists already. Build the demo lab in an empty"
             " database: set ARQLAB_DATA to another folder.",
             code="account-exists",
         )

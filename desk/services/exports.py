@@ -63,6 +63,24 @@ UNREAD = (
     *(f"instance__item__topic__{name}" for name in TOPIC_TEXTS),
 )
 
+MEMBER_COLUMNS: dict[str, Callable[[tuple[Team, Membership | None]], object]] = {
+    "team": lambda row: row[0].name,
+    "affiliation": lambda row: row[0].affiliation,
+    "paper": lambda row: row[0].paper,
+    "code": lambda row: row[0].code,
+    "citation": lambda row: row[0].citation,
+    "member": lambda row: row[1] and row[1].user.name,
+    "email": lambda row: row[1] and row[1].user.email,
+    "since": lambda row: row[1] and row[1].created_at,
+}
+EVENT_COLUMNS: dict[str, Callable[[AuditEvent], object]] = {
+    "at": attrgetter("at"),
+    "by": lambda event: event.actor and event.actor.username,
+    "event": attrgetter("verb"),
+    "target": attrgetter("target"),
+    "detail": lambda event: json.dumps(event.detail, ensure_ascii=False),
+}
+
 
 def official_table(
     task: Task, *, with_names: bool = False, without: Container[str] = ()
@@ -93,14 +111,14 @@ def _table(
 ) -> Iterable[bytes]:
     # Numbers in the file instead of keys, which the lab has on this server only.
     numbers: dict[int, int] = {}
-    own = {
+    cells = {
         "judgment": lambda judgment: numbers.setdefault(judgment.pk, len(numbers) + 1),
         **columns,
         "supersedes": lambda judgment: numbers.get(judgment.supersedes_id or 0),
         "assessor": _assessor(task.lab, with_names=with_names),
     }
     rows = judgments.select_related(*RELATED).defer(*UNREAD)
-    return tsv_lines(own, rows_in_chunks(rows), exact=True)
+    return tsv_lines(cells, rows_in_chunks(rows), exact=True)
 
 
 def _assessor(lab: Lab, *, with_names: bool) -> Callable[[Judgment], str]:
@@ -129,25 +147,6 @@ def judgment_columns(task: Task) -> dict[str, Callable[[Judgment], object]]:
         "assessor": _assessor(task.lab, with_names=False),
         "marks": attrgetter("marks"),
     }
-
-
-MEMBER_COLUMNS: dict[str, Callable[[tuple[Team, Membership | None]], object]] = {
-    "team": lambda row: row[0].name,
-    "affiliation": lambda row: row[0].affiliation,
-    "paper": lambda row: row[0].paper,
-    "code": lambda row: row[0].code,
-    "citation": lambda row: row[0].citation,
-    "member": lambda row: row[1] and row[1].user.name,
-    "email": lambda row: row[1] and row[1].user.email,
-    "since": lambda row: row[1] and row[1].created_at,
-}
-EVENT_COLUMNS: dict[str, Callable[[AuditEvent], object]] = {
-    "at": attrgetter("at"),
-    "by": lambda event: event.actor and event.actor.username,
-    "event": attrgetter("verb"),
-    "target": attrgetter("target"),
-    "detail": lambda event: json.dumps(event.detail, ensure_ascii=False),
-}
 
 
 def lab_exports(*, organizes: bool) -> list[Export[Lab]]:
@@ -273,7 +272,9 @@ def _topic_info(task: Task) -> Iterable[bytes]:
 
 def topic_info_csv(facts: Mapping[str, Mapping[str, str]]) -> bytes:
     """Return information about topics as CSV, with all fields that any topic has."""
-    return write_topic_info(facts, dict.fromkeys(name for own in facts.values() for name in own))
+    return write_topic_info(
+        facts, dict.fromkeys(name for topic_facts in facts.values() for name in topic_facts)
+    )
 
 
 def _assignments(task: Task) -> Iterable[bytes]:
@@ -336,15 +337,15 @@ def _collection(lab: Lab) -> Iterable[bytes]:
     if collection is None:
         yield b"{}\n"
         return
-    held = holdings_of(collection)
+    holdings = holdings_of(collection)
     facts = {
         "collection": collection.slug,
         "is_complete": collection.is_complete,
-        "first_post": held.first_post and held.first_post.isoformat(),
-        "last_post": held.last_post and held.last_post.isoformat(),
-        **{name: getattr(held, name) for name in ("questions", "answers", "comments", "tags")},
-        "formulas": held.formulas,
-        "visual_ids_version": held.visual_map and held.visual_map.version,
+        "first_post": holdings.first_post and holdings.first_post.isoformat(),
+        "last_post": holdings.last_post and holdings.last_post.isoformat(),
+        **{name: getattr(holdings, name) for name in ("questions", "answers", "comments", "tags")},
+        "formulas": holdings.formulas,
+        "visual_ids_version": holdings.visual_map and holdings.visual_map.version,
     }
     yield (json.dumps(facts, indent=2) + "\n").encode()
 

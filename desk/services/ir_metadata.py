@@ -70,11 +70,11 @@ def yaml_of(facts: Mapping[str, Any]) -> bytes:
 
 
 def _without_blanks(facts: Mapping[str, Any]) -> dict[str, Any]:
-    known = {
+    cleaned = {
         name: _without_blanks(value) if isinstance(value, dict) else value
         for name, value in facts.items()
     }
-    return {name: value for name, value in known.items() if value not in ("", {})}
+    return {name: value for name, value in cleaned.items() if value not in ("", {})}
 
 
 def _text(value: object) -> str:
@@ -119,7 +119,7 @@ def read_ir_metadata(data: bytes, *, path: str) -> dict[str, Any]:
     Other fields are left out. Raise FileRefusedError with every problem.
     """
     problems = FileProblems(path)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     text = _EDGES.sub("", source_text(data, path=path))
     lines = text.strip("\n").split("\n")
     if all(line.startswith("#") for line in lines if line.strip()):
@@ -141,12 +141,12 @@ def read_ir_metadata(data: bytes, *, path: str) -> dict[str, Any]:
         if value in (None, ""):
             continue
         try:
-            found[field] = read(value)
+            values[field] = read(value)
         except (ValueError, ValidationError):
             what = f"{' → '.join(place)}: {str(value)[:80]!r}"
             problems.add(None, what, expected, "Correct it, or leave it out.")
     problems.refuse_any()
-    return found
+    return values
 
 
 def _yaml_values(text: str) -> Any:

@@ -28,6 +28,9 @@ from desk.services.archive_documents import lab_documents
 from desk.services.archive_tables import COLUMNS, FILES, TABLES, TableReader, TableWriter
 from desk.services.load_files import archive_name
 
+_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ValidationError, DatabaseError)
+"""The errors of rows that this version did not write."""
+
 
 class Archive(NamedTuple):
     """An archive, the lab in it, and the numbers of rows of its tables."""
@@ -120,10 +123,6 @@ def restore_lab(path: Path, *, by: User | None = None, later: timedelta = timede
         fault = f"its tables do not fit together ({type(error).__name__}: {error})"
         raise _damaged(path, [fault]) from error
     return lab
-
-
-_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ValidationError, DatabaseError)
-"""The errors of rows that this version did not write."""
 
 
 def _damaged(path: Path, faults: list[str]) -> UserError:

@@ -65,16 +65,16 @@ def deletion_refusal(record: Lab | Task) -> str:
 
 def _refusal(record: Lab | Task, error: ProtectedError) -> str:
     """Return the reason, or an empty string for runs that were only checked."""
-    held = Counter(
+    dependents = Counter(
         str(type(protected)._meta.verbose_name)
         for protected in error.protected_objects
         if not (isinstance(protected, Run) and protected.check_only)
     )
     counts = ", ".join(
-        f"{count} {noun}{'s' * (count != 1)}" for noun, count in sorted(held.items())
+        f"{count} {noun}{'s' * (count != 1)}" for noun, count in sorted(dependents.items())
     )
     reason = f"{record.name} cannot be deleted, because it has {counts}. Archive it instead."
-    return reason if held else ""
+    return reason if dependents else ""
 
 
 def _delete_checked_runs(runs: QuerySet[Run]) -> None:

@@ -29,6 +29,16 @@ from submissions.services.storage import expire_runs
 Uploads = Mapping[str, Iterable[File]]
 """The uploaded files by the form's field."""
 
+log = logging.getLogger(__name__)
+RUN_FOLDERS = ("uploads", "indexes", "reports")
+LOADS, INCOMING, UNUSED = "loads", "incoming", "unused"
+CANDIDATES = "candidates.csv"
+LEAST_AGE = timedelta(days=1)
+"""The age from which a file counts as unused: files are stored before the rows that refer to them,
+but never this long before."""
+KEPT_FOR = timedelta(days=30)
+"""How long unused files are kept aside before they are deleted."""
+
 
 def load_folder(load: Job) -> str:
     """Return the name of the folder in which the files of a load are kept."""
@@ -52,21 +62,21 @@ def store_files(load: Job, uploads: Uploads, *, replaced: Iterable[str] = ()) ->
     A file replaces an earlier one with its name; those of the fields `replaced` replace all files
     of the field. What was replaced is unused from then on.
     """
-    known = {(file["field"], file["name"]): file for file in load.files}
+    stored = {(file["field"], file["name"]): file for file in load.files}
     for field, files in uploads.items():
-        given = list(files)
-        if given and field in replaced:
-            known = {key: file for key, file in known.items() if key[0] != field}
-        for file in given:
+        file_list = list(files)
+        if file_list and field in replaced:
+            stored = {key: file for key, file in stored.items() if key[0] != field}
+        for file in file_list:
             name = safe_name(str(file.name))
-            known[field, name] = {
+            stored[field, name] = {
                 "field": field,
                 "name": name,
                 "size": file.size,
                 "sha256": sha256_of(file),
                 "stored": kept.save(f"{load_folder(load)}/{name}", file),
             }
-    load.files = list(known.values())
+    load.files = list(stored.values())
 
 
 def reads_files(
@@ -83,9 +93,9 @@ def reads_files(
             for file in work.job.files:
                 path = sent.root.joinpath(*checked_parts(f"{file['field']}/{file['name']}"))
                 path.parent.mkdir(exist_ok=True)
-                found = kept.local(stored_name(work.job, file), path)
-                if found != path:
-                    link_file(found, path)
+                local_path = kept.local(stored_name(work.job, file), path)
+                if local_path != path:
+                    link_file(local_path, path)
             return load(work, sent)
 
     return reads
@@ -113,17 +123,6 @@ def read_path(
     except FileRefusedError as refused:
         problems += refused.problems
         return None
-
-
-log = logging.getLogger(__name__)
-RUN_FOLDERS = ("uploads", "indexes", "reports")
-LOADS, INCOMING, UNUSED = "loads", "incoming", "unused"
-CANDIDATES = "candidates.csv"
-LEAST_AGE = timedelta(days=1)
-"""The age from which a file counts as unused: files are stored before the rows that refer to them,
-but never this long before."""
-KEPT_FOR = timedelta(days=30)
-"""How long unused files are kept aside before they are deleted."""
 
 
 def sweep_files(*, at: datetime) -> int:
@@ -157,10 +156,10 @@ def put_aside(name: str, *, at: datetime) -> str:
 def _unused_names(at: datetime) -> Iterator[str]:
     """Yield the files of runs and of loads that are old and that no row refers to."""
     # List the files before the rows: a file whose row is stored in between is too new to move.
-    found = [name for folder in (*RUN_FOLDERS, LOADS) for name in kept.names(folder)]
-    used = {*named_files("submissions"), *_files_of_loads()}
-    for name in found:
-        if name not in used and name.count("/") > 1 and _is_old(name, at):
+    names = [name for folder in (*RUN_FOLDERS, LOADS) for name in kept.names(folder)]
+    files_in_use = {*named_files("submissions"), *_files_of_loads()}
+    for name in names:
+        if name not in files_in_use and name.count("/") > 1 and _is_old(name, at):
             yield name
 
 

@@ -73,6 +73,9 @@ from desk.services.load_files import (
 from desk.services.run_files import load_runs
 from submissions.models import Run
 
+FILES = {Task.Kind.FORMULAS.value: "task2"}
+"""The name of the topic files by the kind of task; all others take those of task 1."""
+
 
 def list_candidates(work: RunningJob) -> list[str]:
     """Write the questions that meet the criteria to a CSV, as `manage.py make_topics` does."""
@@ -90,15 +93,15 @@ def list_candidates(work: RunningJob) -> list[str]:
     )
     questions = candidates_of(collection_to_choose_from(work.lab), which=options["which"])
     sifted = sift(questions, criteria)
-    chosen, left_out = sifted.kept, sifted.left_out
+    candidates, left_out = sifted.kept, sifted.left_out
     if options.get("draw"):
         by, seed = ("score", "reputation", "formulas", "flesch"), options.get("seed") or 1
-        chosen = drawn_by_strata(chosen, by=by, number=options["draw"], seed=seed)
-    kept.replace(f"{load_folder(work.job)}/{CANDIDATES}", ContentFile(write_candidates(chosen)))
+        candidates = drawn_by_strata(candidates, by=by, number=options["draw"], seed=seed)
+    kept.replace(f"{load_folder(work.job)}/{CANDIDATES}", ContentFile(write_candidates(candidates)))
     return [
         f"{counted(len(sifted.kept) + sum(left_out.values()), 'question')}.",
         *(line.removesuffix(".") + "." for line in sifted.report),
-        f"{counted(len(chosen), 'candidate')}.",
+        f"{counted(len(candidates), 'candidate')}.",
     ]
 
 
@@ -129,18 +132,18 @@ def topics_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
     )
     if problems or topics is None:
         raise FileRefusedError(problems)
-    known = {topic.query_id: topic for topic in task.topics.order_by("position")}
+    topics_by_id = {topic.query_id: topic for topic in task.topics.order_by("position")}
     if not load.options.get("delete_others"):  # the task's order; then the new ones of the file
         new = {topic.query_id: topic for topic in topics}
-        topics = list(({name: topic.record for name, topic in known.items()} | new).values())
+        topics = list(({name: topic.record for name, topic in topics_by_id.items()} | new).values())
     ids = [topic.query_id for topic in topics]
-    kept_threads = {name: topic.thread_id for name, topic in known.items()}
+    kept_threads = {name: topic.thread_id for name, topic in topics_by_id.items()}
     file = TaskFile(
         slug=task.slug,
         name=task.name,
         kind=TaskKind(task.kind),
         topics=tuple(topics),
-        topic_info={name: topic.info for name, topic in known.items()} | (info or {}),
+        topic_info={name: topic.info for name, topic in topics_by_id.items()} | (info or {}),
         threads=kept_threads | threads_of(ids, threads or {}),
         qrels=(),
         answer_ids=None,
@@ -170,8 +173,8 @@ def lab_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
         )
     try:
         slug = read_lab(root).slug
-        known = Lab.objects.filter(slug=slug).first()
-        if known and not may_organize(work.by, known):
+        existing = Lab.objects.filter(slug=slug).first()
+        if existing and not may_organize(work.by, existing):
             raise UserError(
                 f"There is a lab with the address {slug}, and you do not organize it. Choose "
                 "another slug in lab.toml, or ask its organizers.",
@@ -235,13 +238,13 @@ def qrels_from_file(work: RunningJob, sent: SourceFolder) -> list[str]:
             code="relevant",
         )
     topics = set(task.topics.values_list("query_id", flat=True))
-    taken = None if work.choice.leaves_out else topics
+    allowed = None if work.choice.leaves_out else topics
     problems: list[Problem] = []
     frame = read_sent(
         problems,
         sent,
         "file",
-        lambda data, path: read_qrels(data, path=path, scale=labels, topics=taken),
+        lambda data, path: read_qrels(data, path=path, scale=labels, topics=allowed),
     )
     if frame is None:
         raise FileRefusedError(problems)
@@ -263,11 +266,11 @@ def qrels_from_file(work: RunningJob, sent: SourceFolder) -> list[str]:
 def _qrels_changes(task: Task, frame: pl.DataFrame, topics: Container[str]) -> LoadChanges:
     """Return how qrels differ from the current version, which does not change."""
     changes, current = LoadChanges(), qrels_named(task)
-    known: dict[tuple[str, str], int] = {}
+    labels: dict[tuple[str, str], int] = {}
     if current is not None:
-        known = {(topic, item): label for topic, item, label in qrels_frame(current).rows()}
+        labels = {(topic, item): label for topic, item, label in qrels_frame(current).rows()}
     for topic, item, label in frame.rows():
-        old = known.get((topic, item))
+        old = labels.get((topic, item))
         fate = Fate.NEW if old is None else Fate.CHANGED if old != label else Fate.UNCHANGED
         fate = fate if topic in topics else Fate.OUTSIDE
         changes.add("labels", fate, Change(f"{topic} {item}", str(old), str(label)))
@@ -382,10 +385,6 @@ def _map_lines(collection: Collection) -> list[str]:
         f"Visual ids, version {version.version}: {version.counts['formulas']:,} formulas in "
         f"{version.counts['instances']:,} instances."
     ]
-
-
-FILES = {Task.Kind.FORMULAS.value: "task2"}
-"""The name of the topic files by the kind of task; all others take those of task 1."""
 
 
 def candidates_file(load: Job) -> bytes:

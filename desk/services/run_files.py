@@ -45,6 +45,10 @@ MANIFESTS = {"manifest.tsv": "\t", "metadata.csv": ","}
 IDENTIFIER = re.compile(r"[^\s/]{1,200}")
 _TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
+_TIME = (utc_time, "a time such as 2026-11-21T14:05:00Z")
+
+_DESCRIBED = {one.name for one in fields(RunMetadata)}
+
 
 def _text(most: int) -> Callable[[str], str]:
     def read(cell: str) -> str:
@@ -96,7 +100,6 @@ def _one_of(name: str, choices: Sequence[str]) -> RunColumn:
     return _column(name, _choice(choices), f"one of {', '.join(choices)}")
 
 
-_TIME = (utc_time, "a time such as 2026-11-21T14:05:00Z")
 RUN_COLUMNS: dict[str, RunColumn] = {
     "run_id": _column("identifier", _identifier, "an id of at most 200 characters"),
     "file": RunColumn(attrgetter("file_name")),
@@ -126,7 +129,6 @@ RUN_COLUMNS: dict[str, RunColumn] = {
     "code": _column("code"),
     "citation": _column("citation"),
 }
-_DESCRIBED = {one.name for one in fields(RunMetadata)}
 
 
 def run_files(
@@ -188,9 +190,9 @@ class FoundRun:
         team = "" if self.metadata.is_baseline else team_key(self.team)
         return team, self.metadata.tag
 
-    def problem(self, found: str, expected: str, todo: str) -> Problem:
+    def problem(self, actual: str, expected: str, todo: str) -> Problem:
         """Return a problem of the run with its file and line."""
-        return Problem(self.source, self.line, found, expected, todo)
+        return Problem(self.source, self.line, actual, expected, todo)
 
 
 def load_runs(
@@ -210,8 +212,8 @@ def load_runs(
     may report the progress. Return sentences. Raise `FileRefusedError` with every problem, and then
     store nothing, or `UserError` for a run that the lab has no room for.
     """
-    found = find_runs(task, folder)
-    new, problems = _new_runs(task, found)
+    runs = find_runs(task, folder)
+    new, problems = _new_runs(task, runs)
     if problems:
         raise FileRefusedError(problems)
     teams, created = _teams(task, new, by)
@@ -220,7 +222,7 @@ def load_runs(
         keys.append(_submit(run, Sender(task, teams[run.key[0]], by, at, loads=True)))
         validate_uploaded_run(run_id=keys[-1], at=at)
     invalid = Run.objects.filter(pk__in=keys, status=Run.Status.INVALID).count()
-    lines = [f"{counted(len(new), 'run')} loaded, {len(found) - len(new)} unchanged."]
+    lines = [f"{counted(len(new), 'run')} loaded, {len(runs) - len(new)} unchanged."]
     lines += [f"Created the teams {', '.join(created)}."] if created else []
     return lines + ([f"{counted(invalid, 'run')} with errors: see the reports."] if invalid else [])
 
@@ -235,15 +237,17 @@ def find_runs(task: Task, folder: SourceFolder) -> list[FoundRun]:
     described = take_ir_metadata(files, problems)
     runs: list[FoundRun] = []
     for manifest in [name for name in files if PurePosixPath(name).name in MANIFESTS]:
-        own, file = FileProblems(manifest), files.pop(manifest)
+        manifest_problems, file = FileProblems(manifest), files.pop(manifest)
         try:
-            runs += list(_rows(file, files, own, described))
+            runs += list(_rows(file, files, manifest_problems, described))
         except csv.Error as error:
-            own.add(None, f"a cell that cannot be read ({error})", "a table", "Correct the file.")
-        problems += own
-    known = {run.file for run in runs}
+            manifest_problems.add(
+                None, f"a cell that cannot be read ({error})", "a table", "Correct the file."
+            )
+        problems += manifest_problems
+    listed = {run.file for run in runs}
     for name, file in files.items():
-        if file not in known:
+        if file not in listed:
             own_name = PurePosixPath(name).name
             runs.append(_found(file, own_name, name, None, described.get(file, {})))
     if not runs and not problems:
@@ -273,10 +277,10 @@ def _found(
     file: SourcePath, name: str, source: str, line: int | None, values: Mapping[str, Any]
 ) -> FoundRun:
     """Return a run with the details that are given, and others from the name of its file."""
-    own = {key: value for key, value in values.items() if key in _DESCRIBED}
+    described = {key: value for key, value in values.items() if key in _DESCRIBED}
     stored = {key: value for key, value in values.items() if key not in {*_DESCRIBED, "team"}}
     team = values.get("team") or read_name(name).team or ""
-    metadata = replace(metadata_from_name(name), **own)
+    metadata = replace(metadata_from_name(name), **described)
     return FoundRun(file, name, source, line, team, metadata, stored)
 
 
@@ -316,12 +320,10 @@ def _rows(
             continue
         # An export numbers the files.
         name = PurePosixPath(file.name).name.removeprefix(f"{number}-")
-        told = {"team": row["team"]} if row.get("team") else {}
-        found = _found(
-            file, name, manifest.name, line, {**described.get(file, {}), **values, **told}
-        )
+        team = {"team": row["team"]} if row.get("team") else {}
+        run = _found(file, name, manifest.name, line, {**described.get(file, {}), **values, **team})
         is_over = bool(row.get("withdrawn")) or row.get("status") == Run.Status.INVALID
-        yield replace(found, holds_tag=not is_over)
+        yield replace(run, holds_tag=not is_over)
 
 
 def _values(row: Mapping[str, str], line: int, problems: FileProblems) -> dict[str, Any]:
@@ -340,28 +342,28 @@ def _values(row: Mapping[str, str], line: int, problems: FileProblems) -> dict[s
     return values
 
 
-def _new_runs(task: Task, found: list[FoundRun]) -> tuple[list[FoundRun], list[Problem]]:
+def _new_runs(task: Task, candidates: list[FoundRun]) -> tuple[list[FoundRun], list[Problem]]:
     """Return the runs that the task does not have, and a problem for each tag that is taken."""
     runs = Run.objects.filter(task=task).select_related("team", "upload")
-    known = Counter(
+    stored = Counter(
         (_key(run), sha256)
         for run in runs.submitted()
         for sha256 in {run.sha256, run.upload.sha256}
     )
-    taken = {_key(run) for run in runs.holding_tags()}
+    used_tags = {_key(run) for run in runs.holding_tags()}
     new, problems = [], []
-    for one in found:
+    for one in candidates:
         with one.file.stream() as file:
             content = (one.key, hashlib.file_digest(file, "sha256").hexdigest())
-        if known[content]:
-            known[content] -= 1
+        if stored[content]:
+            stored[content] -= 1
             continue
-        if one.holds_tag and one.key in taken:
+        if one.holds_tag and one.key in used_tags:
             todo = "Give each run its own tag, or withdraw the earlier run."
-            given = f"the tag {one.metadata.tag} of {one.team} again"
-            problems.append(one.problem(given, "a tag that the team has not used", todo))
+            actual = f"the tag {one.metadata.tag} of {one.team} again"
+            problems.append(one.problem(actual, "a tag that the team has not used", todo))
         if one.holds_tag:
-            taken.add(one.key)
+            used_tags.add(one.key)
         new.append(one)
     return new, problems
 

@@ -84,24 +84,24 @@ def _places(root: str, contents: dict[str, bytes]) -> dict[Address, str]:
     places: dict[Address, str] = {}
     moved: dict[Address, Address] = {}
     waiting = [Address(root, "")]
-    seen = set(waiting)
+    addresses = set(waiting)
     while waiting:
         address = waiting.pop(0)
         try:
             answer = _answer(address)
         except Http404:
             continue
-        found = [answer.location] if answer.location else _links(answer)
+        links = [answer.location] if answer.location else _links(answer)
         if "measure=" in address.query:  # its measures by topics by runs would be too many
-            found = []
-        targets = [one for link in found if (one := _address(link, address, root))]
+            links = []
+        targets = [one for link in links if (one := _address(link, address, root))]
         if answer.location and targets:
             moved[address] = targets[0]
         elif not answer.location:
             places[address] = _place(address, answer, root)
             contents[places[address]] = compress(answer.content, 1)
-        new = [target for target in dict.fromkeys(targets) if target not in seen]
-        seen.update(new)
+        new = [target for target in dict.fromkeys(targets) if target not in addresses]
+        addresses.update(new)
         waiting += new
     return places | {one: places[to] for one, to in moved.items() if to in places}
 
@@ -133,8 +133,8 @@ def _address(link: str, of: Address, root: str) -> Address | None:
         parts = urlsplit(urldefrag(urljoin(of.path, link)).url)
         if parts.netloc or not parts.path.startswith(root):
             return None
-        asked = {name for name, _ in parse_qsl(parts.query)}
-        if asked and not asked <= ASKED.get(resolve(parts.path).view_name, set()):
+        names = {name for name, _ in parse_qsl(parts.query)}
+        if names and not names <= ASKED.get(resolve(parts.path).view_name, set()):
             return None
     except (ValueError, Http404):  # people write invalid links
         return None
@@ -145,10 +145,10 @@ def _place(address: Address, answer: Answer, root: str) -> str:
     """Return the path of a page or file in the site."""
     path = address.path.removeprefix(root)
     form = dict(parse_qsl(address.query)).get("format", "")
-    asked = f"-{sha256(address.query.encode()).hexdigest()[:8]}" if address.query else ""
+    suffix = f"-{sha256(address.query.encode()).hexdigest()[:8]}" if address.query else ""
     if not answer.type.startswith("text/html"):
-        return f"{path.rstrip('/')}{asked}.{form}" if form else path
-    return f"{path}index{asked}.html"
+        return f"{path.rstrip('/')}{suffix}.{form}" if form else path
+    return f"{path}index{suffix}.html"
 
 
 def _standalone(

@@ -89,19 +89,19 @@ def _make_topics(request: HttpRequest, lab: Lab, cleaned: dict[str, Any]) -> Htt
     file = cleaned["file"]
     path = file.name if file else "the chosen questions"
     if file:
-        chosen = read_chosen(file.read(), path=path)
+        sources = read_chosen(file.read(), path=path)
     else:
         posts = enumerate(cleaned["posts"], start=2)
-        chosen = [ChosenQuestion(line, post, "", "", {}) for line, post in posts]
+        sources = [ChosenQuestion(line, post, "", "", {}) for line, post in posts]
     collection, first = collection_to_choose_from(lab), cleaned["first"]
-    made = make_topic_files(collection=collection, sources=chosen, first=first, path=path)
+    topic_files = make_topic_files(collection=collection, sources=sources, first=first, path=path)
     if "download" in request.POST:
-        return file_response(zip_chunks(made.files.items()), "topics.zip")
-    for topic in made.without_formula:
+        return file_response(zip_chunks(topic_files.files.items()), "topics.zip")
+    for topic in topic_files.without_formula:
         messages.warning(request, f"{topic} has no formula, so it has no topic in formula tasks.")
     by, at = permissions.signed_in(request), timezone.now()
     tasks = filter(None, (cleaned["questions"], cleaned["formulas"]))
-    loads = [load_topic_files(topic_files=made, task=task, at=at, by=by) for task in tasks]
+    loads = [load_topic_files(topic_files=topic_files, task=task, at=at, by=by) for task in tasks]
     for load in loads:
         queue_job(load)
     return redirect(loads[0])

@@ -24,6 +24,8 @@ from desk.services.labs import copy_lab, delete_record, deletion_refusal
 
 pages = Pages(section="settings")
 
+NOTICES = 5
+
 
 @pages.form(
     f"{LAB}delete/",
@@ -76,24 +78,21 @@ def lab_copy(request: HttpRequest, lab: Lab) -> HttpResponse:
     return render(request, "desk/lab_copy.html", {"form": form})
 
 
-NOTICES = 5
-
-
 @pages.read("", "home", shows="home", section="")
 def home(request: HttpRequest) -> HttpResponse:
     """Show a visitor the public labs; show a signed-in person their labs and next steps."""
     now, tasks = timezone.now(), tasks_visible_to(request.user)
-    own = own_labs(request.user, tasks=tasks, at=now) if isinstance(request.user, User) else []
+    my_labs = own_labs(request.user, tasks=tasks, at=now) if isinstance(request.user, User) else []
     others = (
         labs_visible_to(request.user)
         .filter(archived_at=None)
-        .exclude(pk__in=[lab.row.lab.pk for lab in own])
+        .exclude(pk__in=[lab.row.lab.pk for lab in my_labs])
     )
-    standings = [(lab.row.lab, lab.standing) for lab in own]
+    standings = [(lab.row.lab, lab.standing) for lab in my_labs]
     overview = labs_overview(standings, request.user, at=now)
     labs = lab_rows(others, tasks=tasks, at=now)
     overview = with_phases(overview, labs)
-    context = {"own_labs": own, "overview": overview}
+    context = {"own_labs": my_labs, "overview": overview}
     context["notices"] = unread_notices(request.user)[:NOTICES]
     empty = Empty("No public labs yet", "Labs appear here when their organizers make them public.")
     return answer(request, "desk/home.html", context, _labs_table(labs, overview, empty))

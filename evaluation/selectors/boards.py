@@ -31,6 +31,17 @@ from evaluation.selectors.records import (
 )
 from submissions.models import Run, standings_of
 
+READING = 3e-6
+"""The seconds to read a score from the database."""
+BOOTSTRAP = 3e-6
+"""The seconds that the interval of a mean takes for a topic of a run."""
+
+_FIELDS = {
+    field.attname: isinstance(field, JSONField | TextField) for field in Run._meta.concrete_fields
+}
+_LONG = [name for name, is_long in _FIELDS.items() if is_long]
+_RUN_FACTS = ["team__name", *(name for name, is_long in _FIELDS.items() if not is_long)]
+
 
 class RunValue(NamedTuple):
     """A run of a board with the value of a measure for a topic."""
@@ -72,11 +83,13 @@ def spread_of(values: Iterable[RunValue]) -> Spread | None:
 
     The deviation is that of a population: the runs of the board are all there are.
     """
-    known = [run_value.value for run_value in values if run_value.run.counts]
-    if not known:
+    competing = [run_value.value for run_value in values if run_value.run.counts]
+    if not competing:
         return None
-    best, worst = max(known), min(known)
-    return Spread(len(known), best, median(known), fmean(known), worst, pstdev(known))
+    best, worst = max(competing), min(competing)
+    return Spread(
+        len(competing), best, median(competing), fmean(competing), worst, pstdev(competing)
+    )
 
 
 class TopicScoreRow(NamedTuple):
@@ -112,12 +125,12 @@ def topic_rows(board: Board, *, run: int, qrel_set: QrelSet, measure: str) -> li
         for topic, column in zip(names, peers.T, strict=True)
     }
     [mine] = scores[[peer.key == run for peer in runs]].tolist() or [[]]
-    own = {topic: number_or_none(value) for topic, value in zip(names, mine, strict=False)}
+    run_values = {topic: number_or_none(value) for topic, value in zip(names, mine, strict=False)}
     return [
         TopicScoreRow(
             query_id=query_id,
             topic=topics.get(query_id),
-            own=own.get(query_id),
+            own=run_values.get(query_id),
             median=median(values[query_id]) if values.get(query_id) else None,
             best=max(values.get(query_id, ()), default=None),
             judgments=judgments[query_id],
@@ -139,12 +152,6 @@ def scores_by_topic(
     for run, topic, measure, value in rows:
         scores[run][topic][labels[measure]] = value
     return scores
-
-
-READING = 3e-6
-"""The seconds to read a score from the database."""
-BOOTSTRAP = 3e-6
-"""The seconds that the interval of a mean takes for a topic of a run."""
 
 
 class TopicMatrix(NamedTuple):
@@ -368,13 +375,6 @@ def _kept_board(
         return board_of(qrel_set, measures, read, scores)
 
     return cached_value(key, compute, work=1e-4 * len(facts))
-
-
-_FIELDS = {
-    field.attname: isinstance(field, JSONField | TextField) for field in Run._meta.concrete_fields
-}
-_LONG = [name for name, is_long in _FIELDS.items() if is_long]
-_RUN_FACTS = ["team__name", *(name for name, is_long in _FIELDS.items() if not is_long)]
 
 
 def with_post_hoc(board: Board, qrel_set: QrelSet, runs: QuerySet[Run]) -> Board:

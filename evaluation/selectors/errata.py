@@ -14,6 +14,9 @@ from submissions.models import Run, standings_of
 
 ORGANIZERS = "the organizers"
 
+_CHANGES = [f"run.{verb}" for verb in ("correct", "move", "primary", "alternate")]
+"""The events that may change what is listed of a run, beside its withdrawal."""
+
 
 def errata_of(leaderboard: Leaderboard, runs: Sequence[ReleasedRun] | None = None) -> list[Erratum]:
     """Return the errata of a version, the oldest first.
@@ -23,11 +26,13 @@ def errata_of(leaderboard: Leaderboard, runs: Sequence[ReleasedRun] | None = Non
     """
     stored = list(leaderboard.errata.select_related("run", "author").order_by("made_at", "pk"))
     entries = released_runs(leaderboard) if runs is None else runs
-    known: dict[int, dict[str, Any]] = {}
+    stored_facts: dict[int, dict[str, Any]] = {}
     for erratum in stored:
-        known.setdefault(erratum.run_id or 0, {}).update(erratum.facts)
-    seen = [_change(entry, {**entry.facts, **known.get(entry.run_id, {})}) for entry in entries]
-    return stored + sorted(filter(None, seen), key=lambda erratum: erratum.made_at)
+        stored_facts.setdefault(erratum.run_id or 0, {}).update(erratum.facts)
+    unstored = [
+        _change(entry, {**entry.facts, **stored_facts.get(entry.run_id, {})}) for entry in entries
+    ]
+    return stored + sorted(filter(None, unstored), key=lambda erratum: erratum.made_at)
 
 
 def erratum_marks(errata: Iterable[Erratum]) -> dict[int, str]:
@@ -77,18 +82,17 @@ def _change(entry: ReleasedRun, before: dict[str, Any]) -> Erratum | None:
     return erratum
 
 
-_CHANGES = [f"run.{verb}" for verb in ("correct", "move", "primary", "alternate")]
-"""The events that may change what is listed of a run, beside its withdrawal."""
-
-
 def _event(leaderboard: Leaderboard, run: Run) -> AuditEvent | None:
     """Return the newest event since the release that may have changed what is listed of a run."""
     events = AuditEvent.objects.filter(lab=leaderboard.task.lab_id, at__gte=leaderboard.released_at)
     listing = Q(verb__in=["qrels.freeze", "leaderboard.release"])
     team = Q(verb="team.rename", target=run.team.name)
-    own = Q(verb__in=_CHANGES, detail__run=run.pk)
+    of_run = Q(verb__in=_CHANGES, detail__run=run.pk)
     return (
-        events.filter(listing | team | own).select_related("actor").order_by("-at", "-pk").first()
+        events.filter(listing | team | of_run)
+        .select_related("actor")
+        .order_by("-at", "-pk")
+        .first()
     )
 
 

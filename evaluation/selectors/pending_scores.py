@@ -55,8 +55,12 @@ def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str, reference
     """
     if qrel_set.items == ItemKind.ANSWERS:
         digest = sha256(repr(sorted(run.answer_ids.items())).encode()).hexdigest()
-        own = f"{run.identifier} {digest[:16]}" if run.answer_ids else run.identifier
-        return sha256(f"{own} {references}".encode()).hexdigest() if references else own
+        run_identity = f"{run.identifier} {digest[:16]}" if run.answer_ids else run.identifier
+        return (
+            sha256(f"{run_identity} {references}".encode()).hexdigest()
+            if references
+            else run_identity
+        )
     is_joined = (
         qrel_set.items == ItemKind.VISUAL_IDS
         and run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS
@@ -145,8 +149,8 @@ def pending_scores(
 def _unscored(qrel_sets: Iterable[QrelSet]) -> list[int]:
     """Return the runs (keys) that were never scored against some of their qrels."""
     runs = Run.objects.scorable().filter(task__qrel_sets__in=qrel_sets)
-    known = Scoring.objects.filter(run=OuterRef("pk"), qrel_set=OuterRef("task__qrel_sets"))
-    return list(runs.filter(~Exists(known)).order_by().values_list("pk", flat=True).distinct())
+    scorings = Scoring.objects.filter(run=OuterRef("pk"), qrel_set=OuterRef("task__qrel_sets"))
+    return list(runs.filter(~Exists(scorings)).order_by().values_list("pk", flat=True).distinct())
 
 
 def _tasks_with_stale_scores(qrel_sets: Iterable[QrelSet]) -> set[int]:
@@ -160,9 +164,9 @@ def _tasks_with_stale_scores(qrel_sets: Iterable[QrelSet]) -> set[int]:
     facts = ("qrel_set", "measures", "order", "identity", "run__items", "run__report__items")
     kinds = scorings.exclude(qrel_set__in=is_text).order_by().values_list(*facts).distinct()
     stale = {by_key[key].task_id for key in is_text}
-    for key, measures, order, identity, items, found in kinds:
+    for key, measures, order, identity, items, report_items in kinds:
         qrel_set, scoring = by_key[key], Scoring(measures=measures, order=order, identity=identity)
-        like = Run(items=items, report={"items": found})
+        like = Run(items=items, report={"items": report_items})
         index = vars(qrel_set)["formulas_index"]  # annotated
         if _lacking([like], qrel_set, {(like.pk, key): scoring}, formulas_index=index):
             stale.add(qrel_set.task_id)

@@ -26,6 +26,12 @@ from submissions.models import Run, standings_of
 RULES = ("max_characters", "order", "pooling_order", "tokenizer", "answered_only")
 """The rules of a task on which scores depend, beside its measures and the labels of qrels."""
 
+_LISTED = (
+    *(f"run__{name}" for name in ("tag", "data_used", "team__name")),
+    *(f"run__{known.field}" for known in (*FLAGS, *STANDINGS) if known.field),
+)
+"""The fields of a run that its facts come from."""
+
 
 def run_facts(run: Run, standings: Collection[Standing]) -> dict[str, Any]:
     """Return what a leaderboard lists of a run: team, tag, data, and keys of flags, standings."""
@@ -139,15 +145,15 @@ def board_topics(task: Task, release: int | None) -> dict[str, Topic]:
     With a release (key), they have the titles and the information that its version shows.
     """
     topics = task.topics.defer("body", "body_html", "formula_html")
-    known = {topic.query_id: topic for topic in topics.order_by("position")}
+    topics_by_id = {topic.query_id: topic for topic in topics.order_by("position")}
     if release is None:
-        return known
+        return topics_by_id
     records = Leaderboard.objects.filter(pk=release).values_list("record", flat=True)
     for query_id, facts in (records.first() or {}).get("topics", {}).items():
-        if topic := known.get(query_id):
+        if topic := topics_by_id.get(query_id):
             topic.title, topic.title_html = facts["title"], facts["html"]
             topic.info, topic.info_edits = facts["info"], {}
-    return known
+    return topics_by_id
 
 
 def listed_run(
@@ -160,17 +166,12 @@ def listed_run(
         tag=facts["tag"],
         values=values,
         flags=tuple(flag for flag in FLAGS if flag.key in facts["flags"]),
-        standings=frozenset(known for known in STANDINGS if known.key in facts["standings"]),
+        standings=frozenset(
+            standing for standing in STANDINGS if standing.key in facts["standings"]
+        ),
         data=facts["data"],
         erratum=erratum,
     )
-
-
-_LISTED = (
-    *(f"run__{name}" for name in ("tag", "data_used", "team__name")),
-    *(f"run__{known.field}" for known in (*FLAGS, *STANDINGS) if known.field),
-)
-"""The fields of a run that its facts come from."""
 
 
 def released_runs(leaderboard: Leaderboard) -> list[ReleasedRun]:

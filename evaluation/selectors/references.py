@@ -48,8 +48,8 @@ def is_by_model(measure: Measure, task: Task) -> bool:
 def missing_model(task: Task) -> str:
     """Return why measures of a Task 3 have no values for want of a model, or an empty string."""
     is_third = task.kind == Task.Kind.GENERATED_ANSWERS
-    asked = parse_measures(task.protocol.measures) if is_third else ()
-    names = [measure.heading for measure in asked if is_by_model(measure, task)]
+    measures = parse_measures(task.protocol.measures) if is_third else ()
+    names = [measure.heading for measure in measures if is_by_model(measure, task)]
     problem = model_problem(settings.ANSWER_MODEL) if names else ""
     return f"{' and '.join(names)} cannot be computed. {problem}" if problem else ""
 
@@ -89,8 +89,8 @@ def answers_qrels(task: Task) -> QrelSet | None:
 
 def runs_known(task: Task) -> RunQuerySet:
     """Return the valid runs of a task, also those withdrawn since."""
-    known = Run.objects.submitted().filter(task=task, status=Run.Status.VALID).exclude(index="")
-    return known.select_related("task__lab").order_by("pk")
+    valid = Run.objects.submitted().filter(task=task, status=Run.Status.VALID).exclude(index="")
+    return valid.select_related("task__lab").order_by("pk")
 
 
 def written_answers(run: Run) -> pl.DataFrame:
@@ -139,6 +139,6 @@ def named_answers(index: pl.DataFrame, run: Run, judged: pl.DataFrame) -> pl.Dat
     rows = list(run.answer_ids.items())
     published = pl.DataFrame(rows, {"topic": pl.String, "item": pl.String}, orient="row")
     named = published.join(judged, on=["topic", "item"], how="semi").rename({"item": "published"})
-    own = pl.format("{}:{}", pl.lit(run.identifier), "topic")
+    default_id = pl.format("{}:{}", pl.lit(run.identifier), "topic")
     joined = index.join(named, on="topic", how="left", maintain_order="left")
-    return joined.with_columns(item=pl.coalesce("published", own)).drop("published")
+    return joined.with_columns(item=pl.coalesce("published", default_id)).drop("published")

@@ -79,11 +79,12 @@ def _listed_runs(qrel_set: QrelSet) -> tuple[QrelSet, list[Run], dict[str, tuple
         listed = {
             row.run.key: (row.run.team, row.run.label) for row in board.rows if row.run.counts
         }
-        known = runs.in_bulk(list(listed))
+        runs_by_key = runs.in_bulk(list(listed))
         names = {
-            str(key): listed[key] for key in sorted(known, key=lambda key: (*listed[key], key))
+            str(key): listed[key]
+            for key in sorted(runs_by_key, key=lambda key: (*listed[key], key))
         }
-        return recorded_qrels(leaderboard), [known[int(key)] for key in names], names
+        return recorded_qrels(leaderboard), [runs_by_key[int(key)] for key in names], names
     live = list(runs.competing().filter(task=qrel_set.task_id).order_by("team__name", "tag", "pk"))
     return qrel_set, live, {str(run.pk): (run.team.name, run.label) for run in live}
 
@@ -122,8 +123,10 @@ def certificate_frames(certified: Certification) -> dict[str, pl.DataFrame]:
         "run": run.replace_strict({key: tag for key, (_, tag) in name.items()}),
     }
     frames = {
-        part: left.changes.drop("party").with_columns(**names).select("team", pl.exclude("team"))
-        for part, left in (("teams", certificate.teams), ("runs", certificate.each_run))
+        part: left_out.changes.drop("party")
+        .with_columns(**names)
+        .select("team", pl.exclude("team"))
+        for part, left_out in (("teams", certificate.teams), ("runs", certificate.each_run))
     }
     return {**frames, "depths": certificate.depths}
 

@@ -85,14 +85,14 @@ class ComparedRuns(NamedTuple):
         key = key_of("pair-family-3", test, scores.shape, scores.tobytes())
         work = PAIRS[test] * scores.shape[0] * scores.size
 
-        def compute(wanted: int) -> PairFamily:
+        def compute(part_number: int) -> PairFamily:
             family = pair_family(scores, test)
             starts = range(0, len(scores), PART)
             parts = [
                 PairFamily(*(values[start : start + PART] for values in family)) for start in starts
             ]
             computed_values.set_many({f"{key}:{n}": part for n, part in enumerate(parts)}, DAY)
-            return parts[wanted]
+            return parts[part_number]
 
         parts = {
             number: cached_value(f"{key}:{number}", partial(compute, number), work=work)
@@ -232,10 +232,12 @@ def several_runs(
     family = official.family(test, [places[row] for row in inside])
     values[inside, :count] = getattr(family, correction)
     pairs = zip(*run_pairs(len(places)), strict=True)
-    known = ~np.isnan(scores)
-    totals = np.where(known, scores, 0).sum(axis=0)
-    means = np.divide(totals, known.sum(axis=0), out=np.full(len(totals), -1.0), where=totals > 0)
-    order = [place for place in np.argsort(-means, kind="stable") if known[:, place].any()]
+    has_score = ~np.isnan(scores)
+    totals = np.where(has_score, scores, 0).sum(axis=0)
+    means = np.divide(
+        totals, has_score.sum(axis=0), out=np.full(len(totals), -1.0), where=totals > 0
+    )
+    order = [place for place in np.argsort(-means, kind="stable") if has_score[:, place].any()]
     return SeveralRuns(
         [compared.runs[place] for place in places],
         [

@@ -42,6 +42,11 @@ from submissions.models import Run
 MEASURES = ("AR", "P@1")
 _ITEM = ["topic", "item"]
 
+log = logging.getLogger(__name__)
+
+MOST_CHANGES = 1000
+"""The number of changed labels whose effect is computed at a time."""
+
 
 class RunMeans(NamedTuple):
     """The scores of a run by the current qrels, None where it has none, and over how many topics.
@@ -158,8 +163,8 @@ def _means_of_questions(task: Task) -> dict[int, RunMeans]:
     topics = TopicScore.objects.filter(qrel_set=qrels, measure=names[0]).order_by().values("run")
     counts = dict(topics.annotate(count=Count("pk")).values_list("run", "count"))
     return {
-        run: RunMeans(tuple(known.get(name) for name in names), counts.get(run))
-        for run, known in values.items()
+        run: RunMeans(tuple(run_values.get(name) for name in names), counts.get(run))
+        for run, run_values in values.items()
     }
 
 
@@ -194,12 +199,6 @@ def _ordered(rows: list[RunAnswers]) -> list[RunAnswers]:
         return (not run.standing.counts, not run.is_baseline, team, -mean, run.tag)
 
     return sorted(rows, key=place)
-
-
-log = logging.getLogger(__name__)
-
-MOST_CHANGES = 1000
-"""The number of changed labels whose effect is computed at a time."""
 
 
 class MeasureEffect(NamedTuple):
@@ -395,7 +394,9 @@ def _contest(task: Task, *, adds: bool) -> _Contest:
     rules, items = task.protocol, items_at(task, level)
     relevant_from = rules.relevant_from if adds else rules.relevant_in(task_scale(task))
     like = QrelSet(task=task, name="draft", items=items, relevant_from=relevant_from)
-    measures = (known for known in measures_of(like) if known.is_rating and not known.needs_texts)
+    measures = (
+        measure for measure in measures_of(like) if measure.is_rating and not measure.needs_texts
+    )
     runs = list(task.runs.competing().select_related("team").order_by("pk"))
     return _Contest(task, adds, level, like, tuple(measures), runs)
 

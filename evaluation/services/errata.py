@@ -33,8 +33,8 @@ def store_records(*, at: datetime, task: Task | None = None) -> int:
     archive of it. Return the number of new errata; organizers are notified of each.
     """
     boards = Leaderboard.objects.filter(hidden_at=None).order_by("pk")
-    chosen = boards if task is None else boards.filter(task=task)
-    return sum(_store(key, at=at) for key in list(chosen.values_list("pk", flat=True)))
+    boards_of_task = boards if task is None else boards.filter(task=task)
+    return sum(_store(key, at=at) for key in list(boards_of_task.values_list("pk", flat=True)))
 
 
 @transaction.atomic

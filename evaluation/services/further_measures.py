@@ -46,6 +46,18 @@ from evaluation.services.effects import MEASURES, round_answers
 from evaluation.services.scoring import comparable_indexes, scorer_of, scoring_work
 from submissions.models import Run
 
+log = logging.getLogger(__name__)
+KEPT_FAILURES = 5 * 60  # seconds
+COEFFICIENT = 2.5e-6
+"""The seconds that the coefficients of two measures take for a run."""
+SLOWER = 5
+"""How many times as long a further measure may take as those of a task."""
+MOST = 5
+"""The most further measures of one request."""
+_CUT = ("ERR", "P", "R", "RR", "nDCG", "AP", "Success", "Judged")
+"""The kinds of measures that read nothing below their cutoff."""
+_BETWEEN = re.compile(r"[\s,;]+(?![^()]*\))")
+
 
 class ProgressTask(NamedTuple):
     """A task with the measures of its board that the table shows, the main one first.
@@ -92,8 +104,8 @@ def system_progress(user: Visitor, task: Task, visible: VisibleBoard) -> SystemP
     The task itself comes last. A team that links a post-hoc run shares its scores with everyone who
     sees a released board of its task.
     """
-    own = {row.run.key: row.run for row in visible.board.rows}
-    runs = Run.objects.filter(pk__in=list(own)).exclude(system=None)
+    board_runs = {row.run.key: row.run for row in visible.board.rows}
+    runs = Run.objects.filter(pk__in=list(board_runs)).exclude(system=None)
     systems = {run.pk: run for run in runs.select_related("task__lab")}
     linked: dict[int, list[Run]] = {}
     others = Run.objects.scorable().filter(system__in=[run.system for run in systems.values()])
@@ -106,15 +118,15 @@ def system_progress(user: Visitor, task: Task, visible: VisibleBoard) -> SystemP
         ProgressTask(other_task, board.main_measures, board.topics)
         for other_task, board in [*boards.items(), (task, visible.board)]
     ]
-    by_key = {row.run.key: row.run for board in boards.values() for row in board.rows} | own
+    by_key = {row.run.key: row.run for board in boards.values() for row in board.rows} | board_runs
     of_system = {(run.system, run.task_id): run for runs in linked.values() for run in runs}
     of_system |= {(run.system, run.task_id): run for run in systems.values()}
 
     def cell(run: Run | None, column: ProgressTask) -> ProgressCell:
         scored = by_key.get(run.pk) if run else None
         values = scored.values if scored else {}
-        known = [values.get(measure.name) for measure in column.measures]
-        return ProgressCell(run if scored else None, known)
+        cell_values = [values.get(measure.name) for measure in column.measures]
+        return ProgressCell(run if scored else None, cell_values)
 
     rows = []
     for row in visible.board.rows:
@@ -138,19 +150,6 @@ def _board(user: Visitor, runs: list[Run]) -> Board | None:
     return with_post_hoc(visible.board, visible.qrel_set, late)
 
 
-log = logging.getLogger(__name__)
-KEPT_FAILURES = 5 * 60  # seconds
-COEFFICIENT = 2.5e-6
-"""The seconds that the coefficients of two measures take for a run."""
-SLOWER = 5
-"""How many times as long a further measure may take as those of a task."""
-MOST = 5
-"""The most further measures of one request."""
-_CUT = ("ERR", "P", "R", "RR", "nDCG", "AP", "Success", "Judged")
-"""The kinds of measures that read nothing below their cutoff."""
-_BETWEEN = re.compile(r"[\s,;]+(?![^()]*\))")
-
-
 class MeasureColumn(NamedTuple):
     """A measure with its values by run."""
 
@@ -172,7 +171,7 @@ def measure_correlations(
 ) -> MeasureCorrelations:
     """Return the correlations of the measures of a board that rate runs, and of further columns."""
     runs = [row.run for row in board.rows if row.run.counts]
-    own = [
+    board_columns = [
         MeasureColumn(
             measure.label,
             measure.heading,
@@ -181,15 +180,15 @@ def measure_correlations(
         for measure in board.measures
         if measure.is_rating
     ]
-    columns = [*own, *further]
+    columns = [*board_columns, *further]
     values = np.array([[column.values.get(run.key, np.nan) for column in columns] for run in runs])
     matrix = values.reshape(len(runs), len(columns)).astype(float)
-    found = cached_value(
+    matrices = cached_value(
         key_of("correlations-1", matrix.shape, matrix.tobytes()),
         lambda: correlations(matrix),
         work=COEFFICIENT * matrix.size * len(columns),
     )
-    return MeasureCorrelations(columns, len(runs), found)
+    return MeasureCorrelations(columns, len(runs), matrices)
 
 
 def question_rounds(task: Task) -> list[Round]:
@@ -210,8 +209,8 @@ def question_columns(task: Task, rounds: Sequence[Round]) -> list[MeasureColumn]
         rows = [row for row in round_answers(round_).runs if row.run.task_id == task.pk]
         for place, question in enumerate(round_.questions):
             shares = {row.run.pk: row.shares[place].share for row in rows}
-            known = {key: share for key, share in shares.items() if share is not None}
-            columns[question.key] = MeasureColumn(question.key, question.key, known)
+            rated = {key: share for key, share in shares.items() if share is not None}
+            columns[question.key] = MeasureColumn(question.key, question.key, rated)
     return list(columns.values())
 
 
@@ -246,13 +245,13 @@ def with_further_measures(visible: VisibleBoard, text: str, *, user: Visitor) ->
 
 def _read(visible: VisibleBoard, text: str, user: Visitor) -> tuple[Measure, ...]:
     """Return the measures of a text that the board lacks; raise MeasureRefusedError."""
-    known, relevant_from = visible.board.measures, visible.qrel_set.relevant_from
+    board_measures, relevant_from = visible.board.measures, visible.qrel_set.relevant_from
     parts = [part for part in _BETWEEN.split(text) if part]
-    wanted = [parse_measure(part, relevant_from=relevant_from) for part in parts]
-    names = [measure.name for measure in known]
-    if any(measure.needs_texts and measure.name not in names for measure in wanted):
+    parsed = [parse_measure(part, relevant_from=relevant_from) for part in parts]
+    names = [measure.name for measure in board_measures]
+    if any(measure.needs_texts and measure.name not in names for measure in parsed):
         raise MeasureRefusedError("LO compares texts of answers. Add it to the measures of Task 3.")
-    new = [name for name in dict.fromkeys(measure.name for measure in wanted) if name not in names]
+    new = [name for name in dict.fromkeys(measure.name for measure in parsed) if name not in names]
     if len(new) > MOST:
         raise MeasureRefusedError(f"You asked for {len(new)} measures. Ask for at most {MOST}.")
     further = parse_measures([*names, *new], relevant_from=relevant_from)[len(names) :]
@@ -283,9 +282,9 @@ def _extended(
     runs = with_recorded_answers(known_runs, qrel_set, board.release)
     facts = zip(runs, item_facts(runs, qrel_set), strict=True)
     cached = {run: key_of("further-measures-1", *rules, items) for run, items in facts}
-    known = computed_values.get_many(list(cached.values()))
-    values = {run.pk: known[key] for run, key in cached.items() if key in known}
-    if lacking := [run for run, key in cached.items() if key not in known]:
+    stored = computed_values.get_many(list(cached.values()))
+    values = {run.pk: stored[key] for run, key in cached.items() if key in stored}
+    if lacking := [run for run, key in cached.items() if key not in stored]:
         whole = key_of("further-measures-1", *rules, [cached[run] for run in lacking])
         require_time(whole, scoring_work(lacking, times=SLOWER))
         judged = judged_frame(qrel_set)

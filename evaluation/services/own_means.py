@@ -83,8 +83,8 @@ def own_means(access: ScoreAccess) -> OwnMeans | None:
 
 def own_row(access: ScoreAccess, run: Run) -> BoardRow | None:
     """Return the means of one of the user's own runs, or None if they may not see them."""
-    own = own_means(access)
-    rows = own.board.rows if own else ()
+    team_means = own_means(access)
+    rows = team_means.board.rows if team_means else ()
     return next((row for row in rows if row.run.key == run.pk), None)
 
 
@@ -99,18 +99,18 @@ def counted_runs(access: ScoreAccess) -> list[int]:
     most, task = access.task.protocol.scored_submissions, access.task
     organizers = set(organizers_of(task.lab).values_list("pk", flat=True))
     columns = ("pk", "team", "submitted_by", "submitted_by__is_superuser")
-    used: Counter[object] = Counter()
-    seen = []
+    submissions: Counter[object] = Counter()
+    counted = []
     for run, team, sender, is_superuser in _submissions(access.task.pk).values_list(*columns):
         holders: list[object] = [("team", team)]
         if sender and not (is_superuser or sender in organizers):
             holders.append(("person", sender))
         if team in access.own_teams or sender == access.user.pk:
             holders.append("user")
-        used.update(holders)
-        if team in access.own_teams and all(used[holder] <= most for holder in holders):
-            seen.append(run)
-    return seen
+        submissions.update(holders)
+        if team in access.own_teams and all(submissions[holder] <= most for holder in holders):
+            counted.append(run)
+    return counted
 
 
 def _submissions(task: int) -> Any:
@@ -132,8 +132,8 @@ def _sources(qrel_set: QrelSet) -> Mapping[int, int]:
 
     def compute() -> dict[int, int]:
         items = {run.pk: _items(run, fact, qrel_set) for run, fact in zip(runs, facts, strict=True)}
-        enough = [(run, found) for run, found in items.items() if found is not None]
-        firsts = first_with_items([found for _, found in enough])
+        enough = [(run, run_items) for run, run_items in items.items() if run_items is not None]
+        firsts = first_with_items([run_items for _, run_items in enough])
         return {run: enough[first][0] for (run, _), first in zip(enough, firsts, strict=True)}
 
     return cached_value(key, compute, work=0.0)

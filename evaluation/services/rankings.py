@@ -88,12 +88,12 @@ def _formulas(
     lab, version = qrel_set.task.lab, qrel_set.visual_version
     collection = collection_of(lab)
     are_visual = items is ItemKind.VISUAL_IDS
-    known = (
+    formulas = (
         formulas_shown(collection, ids, are_visual=are_visual, version=version)
         if collection
         else {}
     )
-    return [_formula(known.get(formula_id), lab, closed, corrections) for formula_id in ids]
+    return [_formula(formulas.get(formula_id), lab, closed, corrections) for formula_id in ids]
 
 
 def _formula(

@@ -54,6 +54,15 @@ from submissions.services.reminders import notify_of_fault
 UNREADABLE = "its index cannot be read, or a measure fails, as the log says"
 SCORES = {"topic": pl.String, "measure": pl.String, "value": pl.Float64}
 
+log = logging.getLogger(__name__)
+
+RUNS_AT_ONCE = 20
+"""The number of runs scored before their scores are stored: what a dying worker loses at most."""
+
+OPENING, READING, ROWS = 0.003, 2e-6, 1_000
+"""The seconds to open the index of a run and to read and score a row, and the rows of a run whose
+report has no number."""
+
 
 class TextScorer:
     """The measures of a task that compare texts, with their references, for many runs."""
@@ -106,18 +115,6 @@ def _references(qrel_set: QrelSet, judged: pl.DataFrame) -> dict[str, list[Refer
     for topic, posts in (post_references(first, longest=longest) if first else {}).items():
         references[topic] += posts
     return references
-
-
-log = logging.getLogger(__name__)
-
-
-RUNS_AT_ONCE = 20
-"""The number of runs scored before their scores are stored: what a dying worker loses at most."""
-
-
-OPENING, READING, ROWS = 0.003, 2e-6, 1_000
-"""The seconds to open the index of a run and to read and score a row, and the rows of a run whose
-report has no number."""
 
 
 def scoring_work(runs: Iterable[Run], *, times: float = 1) -> float:
@@ -222,9 +219,11 @@ def _scored(
 def _means(topics: pl.DataFrame, scorer: Scorer, texts: TextScorer) -> dict[str, float]:
     """Return the means of a run. One that answers no topic of the qrels has no mean, but 0."""
     mean_of = means(topics)
-    known = {measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures}
+    judged_means = {
+        measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures
+    }
     names = (measure.name for measure in texts.measures)
-    return known | {name: mean_of[name] for name in names if name in mean_of}
+    return judged_means | {name: mean_of[name] for name in names if name in mean_of}
 
 
 def scorer_of(
@@ -306,20 +305,20 @@ def _store(scored: _ScoredRun, *, qrel_set: QrelSet, measures: list[str], at: da
     if locked.filter(pk=qrel_set.pk).first() is None:
         return False  # An organizer has deleted the version.
     order, whose = qrel_set.task.protocol.order, {"run": scored.run, "qrel_set": qrel_set}
-    known, kept = Scoring.objects.filter(**whose).first(), set[str]()
-    if known:
-        if known.covers(measures, order, scored.identity):
+    stored, valid_names = Scoring.objects.filter(**whose).first(), set[str]()
+    if stored:
+        if stored.covers(measures, order, scored.identity):
             return False
-        kept = set(known.measures) if known.holds(order, scored.identity) else kept
+        valid_names = set(stored.measures) if stored.holds(order, scored.identity) else valid_names
         for model in (RunScore, TopicScore):
             stale = model.objects.filter(**whose)
-            (stale.filter(measure__in=measures) if kept else stale).delete()
+            (stale.filter(measure__in=measures) if valid_names else stale).delete()
     insert_rows(TopicScore, scored.topics)
     insert_rows(RunScore, scored.means)
     Scoring(
-        pk=known.pk if known else None,  # by which `counted_runs` counts submissions
+        pk=stored.pk if stored else None,  # by which `counted_runs` counts submissions
         **whose,
-        measures=sorted(kept.union(measures)),
+        measures=sorted(valid_names.union(measures)),
         order=order,
         identity=scored.identity,
         scored_at=at,

@@ -118,12 +118,12 @@ def _figures(
 ) -> dict[int, list[Any]]:
     """Return the number of topics and the five figures of each run that has topics."""
     _, scores = topic_matrix(board, runs=runs, qrel_set=qrel_set, measure=measure.name)
-    known = ~np.isnan(scores)
-    some = np.flatnonzero(known.any(axis=1))
+    has_score = ~np.isnan(scores)
+    some = np.flatnonzero(has_score.any(axis=1))
     if not len(some):
         return {}
     figures = np.nanquantile(scores[some], [0, 0.25, 0.5, 0.75, 1], axis=1).T.tolist()
-    counts = known[some].sum(axis=1).tolist()
+    counts = has_score[some].sum(axis=1).tolist()
     rows = zip(some, counts, figures, strict=True)
     return {runs[place]: [count, *five] for place, count, five in rows}
 
@@ -268,8 +268,8 @@ def _post_hoc_lines(
     if everything.board is visible.board:
         return []
     part = BoardPartForm(part.data, everything.board)
-    shown = part.shown_board(everything.board).rows
-    rows = [row for row in shown if POST_HOC in row.run.standings]
+    all_rows = part.shown_board(everything.board).rows
+    rows = [row for row in all_rows if POST_HOC in row.run.standings]
     return board_lines(everything, sight, part=part, rows=rows)
 
 

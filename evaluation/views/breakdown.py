@@ -99,25 +99,25 @@ def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
 @pages.read("instances/", "breakdown-instances", access=organized_task_or_404)
 def instances(request: HttpRequest, task: Task) -> HttpResponse:
     """Show organizers the runs scored by both kinds of formula qrels, or return them as a file."""
-    chosen = qrels_named(task, request.GET.get("qrels", ""))
-    if chosen is None:
+    qrel_set = qrels_named(task, request.GET.get("qrels", ""))
+    if qrel_set is None:
         raise Http404
-    other = other_version(chosen)
-    scores = instance_scores(chosen, other) if other else None
-    context = {"scores": scores, "chosen": chosen}
+    other = other_version(qrel_set)
+    scores = instance_scores(qrel_set, other) if other else None
+    context = {"scores": scores, "chosen": qrel_set}
     tables = []
     if scores:
         first = Column("Measure", "measure.heading", is_head=True)
         sides = "by all instances and by visually distinct formulas"
         tables = [
-            _instances_table(task, chosen, scores),
+            _instances_table(task, qrel_set, scores),
             _taus_table(first, scores.measures, "pair.", sides),
         ]
     return answer(request, "evaluation/instances.html", context, *tables)
 
 
-def _instances_table(task: Task, chosen: QrelSet, scores: InstanceScores) -> Table:
-    page, query = "evaluation:run-scores", urlencode({"qrels": chosen.name})
+def _instances_table(task: Task, qrel_set: QrelSet, scores: InstanceScores) -> Table:
+    page, query = "evaluation:run-scores", urlencode({"qrels": qrel_set.name})
     all_, distinct = (version.name for version in scores.versions)
     return Table(
         "instances",
@@ -177,24 +177,24 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the board that the user sees by groups of topics, or return it as a file."""
     _, compared, context = compared_board(request, task)
     attributes = topic_attributes(task, context["visible"].board.release)
-    chosen = request.GET.get("by", next(iter(attributes), ""))
-    if chosen and chosen not in attributes:
+    attribute = request.GET.get("by", next(iter(attributes), ""))
+    if attribute and attribute not in attributes:
         raise Http404
     topics, scores = compared.matrix
-    values, ranked = attributes.get(chosen, {}), len(compared.competing.runs)
-    groups = topic_groups(scores, topics, values, _usual_values(chosen), ranked=ranked)
+    values, ranked = attributes.get(attribute, {}), len(compared.competing.runs)
+    groups = topic_groups(scores, topics, values, _usual_values(attribute), ranked=ranked)
     columns = [topic_group("all", scores, ranked=ranked), *groups]
     context |= {
         "shows_instances": task.kind == Task.Kind.FORMULAS and may_organize(request.user, task.lab),
         "attributes": {name: heading(name) for name in attributes},
-        "by": chosen,
-        "by_heading": heading(chosen),
+        "by": attribute,
+        "by_heading": heading(attribute),
         "columns": columns,
         "ungrouped": sum(topic not in values for topic in topics),
         "chart": _chart(columns, compared, task),
     }
     tables = (
-        _groups_table(chosen, columns, compared, context["visible"]),
+        _groups_table(attribute, columns, compared, context["visible"]),
         _taus_table(GROUPS, group_correlations(groups), "", "of the runs by two groups"),
         _labels_table(context["visible"].qrel_set, values, [group.name for group in groups]),
     )
@@ -203,7 +203,7 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
 
 def _usual_values(attribute: str) -> tuple[str, ...]:
     fields = [info_fields(TaskKind(kind)) for kind in Task.Kind.values]
-    return next((known[attribute] for known in fields if attribute in known), ())
+    return next((usual[attribute] for usual in fields if attribute in usual), ())
 
 
 def _groups_table(

@@ -69,7 +69,7 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
 def _tables(certified: Certification, certificate: Certificate, measure: Measure) -> dict[str, Any]:
     teams = _named(certified, _only(certificate.teams.changes, measure))
     counts = _parties(certificate.each_run, measure)
-    own = _named(
+    runs_alone = _named(
         certified,
         _only(certificate.each_run.changes, measure).join(
             counts, on="party", maintain_order="left"
@@ -88,7 +88,7 @@ def _tables(certified: Certification, certificate: Certificate, measure: Measure
             "findings": _findings_table(certified, certificate, measure),
             "primes": _primes_table(certificate.primes),
             "teams": _teams_table(parties),
-            "runs": _runs_table(teams, own, measure),
+            "runs": _runs_table(teams, runs_alone, measure),
             "depths": _depths_table(depths, measure),
         },
     }
@@ -96,16 +96,16 @@ def _tables(certified: Certification, certificate: Certificate, measure: Measure
 
 def _findings_table(certified: Certification, certificate: Certificate, measure: Measure) -> Table:
     def other(row: dict[str, Any]) -> str:
-        known = row["measure"]
-        return "" if known == measure else f"?{urlencode({'measure': known.name})}"
+        row_measure = row["measure"]
+        return "" if row_measure == measure else f"?{urlencode({'measure': row_measure.name})}"
 
     rows = [
         {
-            "measure": known,
-            "teams": certificate.teams.harm(known),
-            "runs": certificate.each_run.harm(known),
+            "measure": row_measure,
+            "teams": certificate.teams.harm(row_measure),
+            "runs": certificate.each_run.harm(row_measure),
         }
-        for known in certified.measures
+        for row_measure in certified.measures
     ]
     return Table(
         "findings",
@@ -156,7 +156,9 @@ def _teams_table(parties: pl.DataFrame) -> Table:
     )
 
 
-def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure: Measure) -> Table:
+def _runs_table(
+    teams: list[dict[str, Any]], runs_alone: list[dict[str, Any]], measure: Measure
+) -> Table:
     """Return the runs with all judgments, and without those of their team (0) or their own (1)."""
     return Table(
         "runs",
@@ -175,7 +177,7 @@ def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure:
             Column("Ranks", "1.rank_change", RANKS, over=RUN_LEFT_OUT),
             Column("Unjudged", "1.unjudged_without", TENTHS, over=RUN_LEFT_OUT),
         ],
-        list(zip(teams, own, strict=True)),
+        list(zip(teams, runs_alone, strict=True)),
         caption="With all judgments, and without the items that only the team, or only the run, "
         "contributed. Ranks are among all runs, scored in the same way. “Ranks” is the change in "
         "rank; + means further down. “Unjudged” is the % of unjudged items among the first ten.",
@@ -233,8 +235,8 @@ def _only(frame: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return frame.filter(pl.col("measure") == measure.name)
 
 
-def _parties(left: LeftOut, measure: Measure) -> pl.DataFrame:
-    return left.parties.select("party", "items", "relevant", tau=measure.name)
+def _parties(left_out: LeftOut, measure: Measure) -> pl.DataFrame:
+    return left_out.parties.select("party", "items", "relevant", tau=measure.name)
 
 
 def _named(certified: Certification, changes: pl.DataFrame) -> list[dict[str, Any]]:

@@ -81,17 +81,17 @@ ENOUGH = 40
 def comparison(request: HttpRequest, task: Task) -> HttpResponse:
     """Compare runs of the board that the user sees, or return their scores as a file."""
     sight, everyone, context = compared_board(request, task, post_hoc=True)
-    chosen = _places(request, everyone)
-    compared, places = everyone.around(chosen)
-    offered = sorted({*range(min(OFFERED, len(everyone.runs))), *chosen})
-    also = [place for place in offered if place not in chosen[:2]]
+    selected = _places(request, everyone)
+    compared, places = everyone.around(selected)
+    offered = sorted({*range(min(OFFERED, len(everyone.runs))), *selected})
+    also = [place for place in offered if place not in selected[:2]]
     context |= {
         "family": compared,
         "most": MOST,
         "offered": [everyone.runs[place] for place in offered],
-        "also": [(everyone.runs[place], place in chosen) for place in also],
+        "also": [(everyone.runs[place], place in selected) for place in also],
         "is_cut": len(request.GET.getlist("also")) > MOST - 2,
-        "is_same": len(everyone.runs) > 1 and len(set(chosen)) == 1,
+        "is_same": len(everyone.runs) > 1 and len(set(selected)) == 1,
     }
     context |= {
         name: compared.runs[place] for name, place in zip(("first", "second"), places, strict=False)
@@ -126,7 +126,7 @@ def _several_tables(
 
 
 def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[str, Any]) -> Table:
-    kept = {k: v for k, v in request.GET.items() if k not in ("also", "test", "correction")}
+    query = {k: v for k, v in request.GET.items() if k not in ("also", "test", "correction")}
     if context["is_corrected"]:
         correction = ", which needs no correction"
     elif context["correction"] == "plain":
@@ -137,7 +137,7 @@ def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[st
         correction = f", {name}’s correction for all pairs of {family} runs"
 
     def page(pair: PairSummary) -> str:
-        return f"?{urlencode({**kept, 'first': pair.first.key, 'second': pair.second.key})}"
+        return f"?{urlencode({**query, 'first': pair.first.key, 'second': pair.second.key})}"
 
     heading, test = context["measure"].heading, TESTS[context["test"]]
     cohen = "Cohen’s d of the paired differences"
@@ -330,9 +330,9 @@ def _pair_lines(compared: ComparedRuns, values: Reals, address: str) -> list[dic
 def _pair_frame(compared: ComparedRuns, family: PairFamily) -> pl.DataFrame:
     """Return all pairs with their mean differences and p-values."""
     first, second = run_pairs(len(compared.runs))
-    known = (~np.isnan(compared.matrix.scores)).astype(float)
-    topics = (known @ known.T)[first, second].astype(int)
-    sums = np.nan_to_num(compared.matrix.scores) @ known.T  # over the common topics
+    has_score = (~np.isnan(compared.matrix.scores)).astype(float)
+    topics = (has_score @ has_score.T)[first, second].astype(int)
+    sums = np.nan_to_num(compared.matrix.scores) @ has_score.T  # over the common topics
     totals = np.round((sums - sums.T)[first, second], DECIMALS)
     means = np.divide(totals, topics, out=np.full(len(topics), np.nan), where=topics > 0)
     names = {
@@ -392,14 +392,14 @@ def _places(request: HttpRequest, compared: ComparedRuns) -> list[int]:
     The first two may be the same. Further runs (`also`) are different, and there are at most MOST.
     """
     places = {str(run.key): place for place, run in enumerate(compared.runs)}
-    chosen = [request.GET.get(name, "") for name in ("first", "second")]
+    keys = [request.GET.get(name, "") for name in ("first", "second")]
     also = request.GET.getlist("also")
-    if any(key and key not in places for key in [*chosen, *also]):
+    if any(key and key not in places for key in [*keys, *also]):
         raise Http404
     if len(places) < 2:
         return [0, 0][: 2 * len(places)]
-    first = places.get(chosen[0], int(places.get(chosen[1]) == 0))
-    second = places.get(chosen[1], int(first == 0))
+    first = places.get(keys[0], int(places.get(keys[1]) == 0))
+    second = places.get(keys[1], int(first == 0))
     further = dict.fromkeys(places[key] for key in also if key)
     if not further.keys() - {first, second}:
         return [first, second]

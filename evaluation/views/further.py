@@ -44,6 +44,11 @@ pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 TOP = 5
 SEED = 1
 
+COEFFICIENTS = {
+    "pearson": "Pearson’s r: 1 or −1 if one measure is a linear function of the other.",
+    "kendall": "Kendall’s tau-b: 1 if both measures order the runs the same way, −1 if in reverse.",
+}
+
 
 class ProvisionalRun(NamedTuple):
     """A run (team and tag) with its mean, and the probability that it ends in the top five."""
@@ -245,15 +250,9 @@ def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "evaluation/correlations.html", context, *tables, file=written)
 
 
-COEFFICIENTS = {
-    "pearson": "Pearson’s r: 1 or −1 if one measure is a linear function of the other.",
-    "kendall": "Kendall’s tau-b: 1 if both measures order the runs the same way, −1 if in reverse.",
-}
-
-
 def _matrix_table(result: MeasureCorrelations, name: str, *, file: str = "") -> Table:
     matrix = getattr(result.matrices, name)
-    known = [[number_or_none(value) for value in row] for row in matrix]
+    rows = [[number_or_none(value) for value in row] for row in matrix]
     return Table(
         name,
         [
@@ -263,7 +262,7 @@ def _matrix_table(result: MeasureCorrelations, name: str, *, file: str = "") -> 
                 for place, column in enumerate(result.columns)
             ),
         ],
-        list(zip(result.columns, known, strict=True)),
+        list(zip(result.columns, rows, strict=True)),
         caption=COEFFICIENTS[name],
         css="correlation-table",
         file=file,

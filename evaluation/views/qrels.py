@@ -40,8 +40,8 @@ def shared_measures(before: QrelSet, after: QrelSet) -> dict[Measure, Measure]:
 
     They differ in the lowest relevant label if the versions do.
     """
-    known = {measure.label: measure for measure in measures_of(before)}
-    return {measure: known[measure.label] for measure in measures_of(after) if measure.is_rating}
+    by_label = {measure.label: measure for measure in measures_of(before)}
+    return {measure: by_label[measure.label] for measure in measures_of(after) if measure.is_rating}
 
 
 def version_effect(before: QrelSet, after: QrelSet, measure: Measure) -> VersionEffect:
@@ -86,12 +86,12 @@ def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
         raise Http404
     context |= {"before": before, "after": after}
     label, shared = request.GET.get("measure", ""), list(shared_measures(before, after))
-    chosen = [measure for measure in shared if label in ("", measure.label)]
-    if label and not chosen:
+    matching = [measure for measure in shared if label in ("", measure.label)]
+    if label and not matching:
         raise Http404
     tables = []
-    if chosen:
-        effect = version_effect(before, after, chosen[0])
+    if matching:
+        effect = version_effect(before, after, matching[0])
         context |= {"effect": effect, "measures": shared}
         context["moved"] = sum(row["rise"] != 0 for row in effect.rows)
         tables.append(_effect_table(effect, before, after))

@@ -76,7 +76,7 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
     values = topic_values(visible.board, visible.qrel_set, query_id, measure)
     others = [v for v in values if v.run.key != run.pk and sight.may_open(v.run)]
-    beside = _beside(chosen := request.GET.get("beside", "best"), others, values)
+    beside = _beside(choice := request.GET.get("beside", "best"), others, values)
     second = Run.objects.filter(pk=beside.run.key if beside else 0).select_related("team")
     context = {
         "run": visible.board.row_of(run.pk).run,
@@ -87,7 +87,7 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
         "measure": measure,
         "all_others": len(others),
         "others": [v for n, v in enumerate(others) if n < MOST_BESIDE or v is beside],
-        "chosen": chosen,
+        "chosen": choice,
         "query": measure_query(visible, measure),
         **_sides(request, [run, *second], visible, sight, query_id),
     }
@@ -95,16 +95,16 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
     return answer(request, "evaluation/run_ranking.html", context, table)
 
 
-def _beside(chosen: str, others: Sequence[RunValue], values: Sequence[RunValue]) -> RunValue | None:
+def _beside(choice: str, others: Sequence[RunValue], values: Sequence[RunValue]) -> RunValue | None:
     """Return the run to show beside: one of `others`, which are sorted best first."""
     spread = spread_of(values)
     competing = [run_value for run_value in others if run_value.run.counts]
-    if chosen == "median" and spread:
+    if choice == "median" and spread:
         return min(
             competing, key=lambda run_value: abs(run_value.value - spread.median), default=None
         )
-    named = next((run_value for run_value in others if str(run_value.run.key) == chosen), None)
-    return named or (competing[0] if chosen == "best" and competing else None)
+    named = next((run_value for run_value in others if str(run_value.run.key) == choice), None)
+    return named or (competing[0] if choice == "best" and competing else None)
 
 
 def _sides(
@@ -122,7 +122,7 @@ def _sides(
     runs = with_recorded_answers(runs, qrel_set, visible.board.release)
     frames = [ranking_of(run, qrel_set=qrel_set, query_id=query_id) for run in runs]
     keys, listed = [run.pk for run in runs], item_reader(request, visible, sight, query_id)
-    known = scores_by_topic(visible.board, runs=keys, qrel_set=qrel_set, query_id=query_id)
+    scores = scores_by_topic(visible.board, runs=keys, qrel_set=qrel_set, query_id=query_id)
     sides, kind = [], ItemKind(qrel_set.items)
     for number, (run, frame) in enumerate(zip(runs, frames, strict=True)):
         items = frame.filter(pl.col("label").is_not_null()) if only_judged else frame
@@ -132,7 +132,7 @@ def _sides(
         # A run that is scored by visual ids may have formula ids.
         ids = run_items(run, sight.task) if kind is ItemKind.VISUAL_IDS else kind
         page, rows = listed(items, ids)
-        values = [known[run.pk][query_id].get(measure.label) for measure in measures]
+        values = [scores[run.pk][query_id].get(measure.label) for measure in measures]
         table = _items_table(run, rows, is_pair=len(runs) > 1)
         listed_run = visible.board.row_of(run.pk).run
         sides.append(RankingSide(listed_run, frame.height, page, table, values))

@@ -74,32 +74,34 @@ pages = Pages(TASK, organized_task_or_404, section="rounds")
 Part = dict[str, Any]
 
 
-def _own(request: HttpRequest, seen: SeenRound) -> Part:
-    own = own_round_topics(signed_in(request), round_id=seen.round.pk) if seen.judges else []
-    return {"own": round_topics_table(own, with_rounds=False)}
+def _own(request: HttpRequest, visible: SeenRound) -> Part:
+    topics = (
+        own_round_topics(signed_in(request), round_id=visible.round.pk) if visible.judges else []
+    )
+    return {"own": round_topics_table(topics, with_rounds=False)}
 
 
-def _link(request: HttpRequest, seen: SeenRound) -> Part:
-    token = seen.round.token if seen.organizes else None
+def _link(request: HttpRequest, visible: SeenRound) -> Part:
+    token = visible.round.token if visible.organizes else None
     path = reverse("assessment:sample-join", args=[token]) if token else ""
     return {"link": request.build_absolute_uri(path) if path else ""}
 
 
-def _sheet(request: HttpRequest, seen: SeenRound) -> Part:
-    sheet = score_sheet(seen.round) if seen.rates else None
-    return {"sheet": sheet, "scores": scores_table(seen.round, sheet)} if sheet else {}
+def _sheet(request: HttpRequest, visible: SeenRound) -> Part:
+    sheet = score_sheet(visible.round) if visible.rates else None
+    return {"sheet": sheet, "scores": scores_table(visible.round, sheet)} if sheet else {}
 
 
-def _agreement(request: HttpRequest, seen: SeenRound) -> Part:
+def _agreement(request: HttpRequest, visible: SeenRound) -> Part:
     """Return the agreement of assessors, who see only their own name, and that of all rounds."""
-    round_ = seen.round
-    is_open = round_.revealed_at or (seen.organizes and shows_labels(round_))
+    round_ = visible.round
+    is_open = round_.revealed_at or (visible.organizes and shows_labels(round_))
     agreement = round_agreement(round_) if is_open else None
     if agreement is None:
         return {}
-    names = real_names(round_) if seen.organizes else own_names(round_, signed_in(request))
+    names = real_names(round_) if visible.organizes else own_names(round_, signed_in(request))
     part: Part = {"assessors": agreement_table(agreement, names)}
-    if not seen.organizes:
+    if not visible.organizes:
         return part
     revealed = Round.objects.filter(task=round_.task, kind=round_.kind, revealed_at__isnull=False)
     others = revealed.select_related("pool", "gold", "task__lab").order_by("number")
@@ -112,16 +114,16 @@ def _agreement(request: HttpRequest, seen: SeenRound) -> Part:
     return part | {"rounds": rounds_table(rounds) if len(rounds) > 1 else None}
 
 
-def _again(request: HttpRequest, seen: SeenRound) -> Part:
+def _again(request: HttpRequest, visible: SeenRound) -> Part:
     """Return what labels of items judged again say; with `effect=yes`, also on the leaderboard."""
-    round_ = seen.round
+    round_ = visible.round
     agreement = round_agreement(round_) if shows_labels(round_) else None
     if agreement is None:
         return {}
     scale, every = task_scale(round_.task), second_pairs(round_)
     pairs = only_judged_pairs(every, scale)
     relevant_from = round_.task.protocol.relevant_in(scale)
-    own = only_judged_pairs(own_pairs(round_), scale)
+    self_pairs = only_judged_pairs(own_pairs(round_), scale)
     confusion = pair_confusion(pairs, scale)
     return {
         "pairs": pairs.height,
@@ -133,7 +135,9 @@ def _again(request: HttpRequest, seen: SeenRound) -> Part:
             confusion, scale, first="first judgment", second="second judgment"
         ),
         "times": _times_table(pairs),
-        "consistency": _consistency_table(own_consistency(own, scale, relevant_from=relevant_from)),
+        "consistency": _consistency_table(
+            own_consistency(self_pairs, scale, relevant_from=relevant_from)
+        ),
         **(_effect(round_, pairs) if request.GET.get("effect") == "yes" else {}),
     }
 
@@ -210,9 +214,9 @@ def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
     return {"effect": effect, "effect_measures": measures, "effect_scores": scores}
 
 
-def _answers(request: HttpRequest, seen: SeenRound) -> Part:
-    results = round_answers(seen.round)
-    table = _runs_table(seen.round, results)
+def _answers(request: HttpRequest, visible: SeenRound) -> Part:
+    results = round_answers(visible.round)
+    table = _runs_table(visible.round, results)
     return {"questions": _questions_table(results), "runs": table, "table": table}
 
 
@@ -299,28 +303,28 @@ PARTS: dict[str, tuple[str, Callable[[HttpRequest, SeenRound], Part]]] = {
 @pages.read(
     "rounds/<slug:round>/", "round-detail", shows="round", access=round_or_404, sign_in=True
 )
-def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
+def round_detail(request: HttpRequest, visible: SeenRound) -> HttpResponse:
     """Show the progress of a round, and what its kind reports and the user may see.
 
     Answers to special questions are a file in all formats of tables.
     """
-    round_, parts = seen.round, [PARTS[name] for name in seen.round.rules.parts]
-    progress = round_progress(round_) if seen.organizes else []
+    round_, parts = visible.round, [PARTS[name] for name in visible.round.rules.parts]
+    progress = round_progress(round_) if visible.organizes else []
     items, done = (sum(getattr(row, name) for row in progress) for name in ("items", "done"))
     context: dict[str, Any] = {
-        **seen._asdict(),
+        **visible._asdict(),
         "task": round_.task,
         "lab": round_.task.lab,
         "progress": _progress_table(round_, progress),
         "items": items,
         "done": done,
-        "is_complete": items == done and seen.organizes and not round_.token,
-        "is_open": seen.organizes and shows_labels(round_),
-        "is_unused": seen.organizes and is_unused(round_),
+        "is_complete": items == done and visible.organizes and not round_.token,
+        "is_open": visible.organizes and shows_labels(round_),
+        "is_unused": visible.organizes and is_unused(round_),
         "templates": [template for template, _ in parts],
     }
     for _, part in parts:
-        context |= part(request, seen)
+        context |= part(request, visible)
     file = context.pop("table", None)
     return answer(request, "evaluation/round_detail.html", context, file=file)
 

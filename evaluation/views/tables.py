@@ -48,9 +48,9 @@ class BoardPartForm(forms.Form):
         choices=[("", "main"), ("all", "all")], label="Measures", required=False
     )
 
-    def __init__(self, asked: Mapping[str, str], board: Board) -> None:
+    def __init__(self, query: Mapping[str, str], board: Board) -> None:
         """Read the address (`request.GET`), and offer the data of the runs of the board."""
-        super().__init__(asked, auto_id="part-%s")
+        super().__init__(query, auto_id="part-%s")
         data = sorted({row.run.data for row in board.rows} - {""})
         choices = [("", "any"), *((word, word) for word in data)]
         self.fields["data"] = forms.ChoiceField(choices=choices, label="Data", required=False)
@@ -61,8 +61,8 @@ class BoardPartForm(forms.Form):
         """Return the main or all measures, and the last ones (`further`), which were asked for."""
         stored = self.board.measures[: len(self.board.measures) - further]
         main = [measure for measure in self.board.main_measures if measure in stored]
-        chosen = stored if self.cleaned_data.get("measures") else main
-        return [*chosen, *self.board.measures[len(stored) :]]
+        measures = stored if self.cleaned_data.get("measures") else main
+        return [*measures, *self.board.measures[len(stored) :]]
 
     def shown_runs(self) -> set[int]:
         """Return the keys of the runs; the best run of a team is the first one that is shown."""
@@ -79,11 +79,11 @@ class BoardPartForm(forms.Form):
         return part_of_board(board, self.shown_measures(further), self.shown_runs())
 
     def _shows(self, run: BoardRun) -> bool:
-        asked = self.cleaned_data
+        conditions = self.cleaned_data
         return (
-            (not asked.get("primary") or run.is_primary)
-            and asked.get("manual") in (None, "", "manual" if run.is_manual else "automatic")
-            and asked.get("data") in (None, "", run.data)
+            (not conditions.get("primary") or run.is_primary)
+            and conditions.get("manual") in (None, "", "manual" if run.is_manual else "automatic")
+            and conditions.get("data") in (None, "", run.data)
         )
 
 
@@ -118,8 +118,8 @@ def board_lines(
     (`task_url`) only runs have links. The main measures show how certain they are.
     """
     board, measures = visible.board, part.shown_measures(further)
-    own = board.measures[: len(board.measures) - further]
-    stored = [measure for measure in measures if measure in own]
+    board_measures = board.measures[: len(board.measures) - further]
+    stored = [measure for measure in measures if measure in board_measures]
     ends = {} if task_url else dict(zip(stored, link_ends(visible, sight, stored), strict=True))
     certain = {
         measure: certainties(board, qrel_set=visible.qrel_set, measure=measure)

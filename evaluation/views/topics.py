@@ -55,6 +55,13 @@ from submissions.models import Run
 
 pages = Pages(TASK, task_or_404, section="runs")
 
+FEW_FINDERS = 10
+"""The most runs that the page names for an item."""
+FINDER_COLUMNS = (
+    Column("Runs", "finders", COUNT, css="place"),
+    Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
+)
+
 
 class TieBounds(NamedTuple):
     """The means of a run if its tied items were in another order.
@@ -164,8 +171,8 @@ def _topics_table(
     infos = [n for n in TOPIC_FILTERS if any(row.topic and row.topic.facts.get(n) for row in rows)]
     means = []
     for part in ("own", "median", "best"):
-        known = [value for row in rows if (value := getattr(row, part)) is not None]
-        means.append(fmean(known) if known else None)
+        values = [value for row in rows if (value := getattr(row, part)) is not None]
+        means.append(fmean(values) if values else None)
     return Table(
         "topics",
         [
@@ -190,14 +197,6 @@ def _topics_table(
 
 def _has_the_best(row: TopicScoreRow) -> bool:
     return row.own is not None and row.own == row.best and row.best > 0
-
-
-FEW_FINDERS = 10
-"""The most runs that the page names for an item."""
-FINDER_COLUMNS = (
-    Column("Runs", "finders", COUNT, css="place"),
-    Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
-)
 
 
 @pages.read("topics/<str:query_id>/scores/", "topic-scores", section="topics")
@@ -288,20 +287,20 @@ def _labels(
     """Return the labels of the topic, and a page of its relevant items with who found them."""
     judged = version_topics(visible.qrel_set, query_id=query_id)
     items = relevant_items(visible.qrel_set, query_id)
-    seen = {row.run.key: row.run for row in visible.board.rows if sight.may_open(row.run)}
-    known = Run.objects.filter(pk__in=seen).order_by("pk")
-    runs = with_recorded_answers(known, visible.qrel_set, visible.board.release)
-    found = relevant_found(runs, qrel_set=visible.qrel_set, query_id=query_id)
+    runs_by_key = {row.run.key: row.run for row in visible.board.rows if sight.may_open(row.run)}
+    visible_runs = Run.objects.filter(pk__in=runs_by_key).order_by("pk")
+    runs = with_recorded_answers(visible_runs, visible.qrel_set, visible.board.release)
+    retrieved = relevant_found(runs, qrel_set=visible.qrel_set, query_id=query_id)
     kind = ItemKind(visible.qrel_set.items)
     page, rows = item_reader(request, visible, sight, query_id)(items, kind)
-    finders = _finders(found, [row["item"] for row in rows])
+    finders = _finders(retrieved, [row["item"] for row in rows])
 
     def links(keys: Sequence[int], orders: Sequence[int]) -> list[dict[str, Any]]:
         return [
             {
-                "run": seen[key],
+                "run": runs_by_key[key],
                 "order": order,
-                "url": _url(sight.task, seen[key], sight, query_id, query),
+                "url": _url(sight.task, runs_by_key[key], sight, query_id, query),
             }
             for key, order in zip(keys, orders, strict=True)
         ]
@@ -313,20 +312,20 @@ def _labels(
         "shares": label_shares(judged, visible.qrel_set.label_scale),
         "relevant": Table(
             "relevant",
-            [*ITEM_COLUMNS, *(FINDER_COLUMNS if seen else ())],
+            [*ITEM_COLUMNS, *(FINDER_COLUMNS if runs_by_key else ())],
             rows,
             css="ranking-table relevant-table",
         ),
         "page": page,
-        "retrieved": found["item"].n_unique(),
-        "has_finders": bool(seen),
+        "retrieved": retrieved["item"].n_unique(),
+        "has_finders": bool(runs_by_key),
     }
 
 
 def _finders(
-    found: pl.DataFrame, items: Sequence[str]
+    retrieved: pl.DataFrame, items: Sequence[str]
 ) -> dict[str, tuple[int, list[int], list[int]]]:
     """Return for each of some items how many runs found it, and the first of them with its rank."""
-    here = found.filter(pl.col("item").is_in(items)).sort("order", "run")
+    here = retrieved.filter(pl.col("item").is_in(items)).sort("order", "run")
     first = here.group_by("item").agg(pl.len(), pl.col("run", "order").head(FEW_FINDERS))
     return {item: (count, runs, orders) for item, count, runs, orders in first.iter_rows()}

@@ -186,11 +186,11 @@ class _Member(tarfile.TarInfo):
 
 
 def _read_members(zipped: gzip.GzipFile, into: Path | None, database: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     texts: dict[str, Any] = {}
     with tarfile.open(fileobj=zipped, mode="r|", tarinfo=_Member) as tar:
         for entry in tar:
-            if not found and entry.name != HEAD:
+            if not members and entry.name != HEAD:
                 raise ValueError(f"its first file is {entry.name!r} instead of {HEAD!r}")
             if TAIL in texts:
                 raise ValueError(f"a file follows the list of files: {entry.name!r}")
@@ -205,10 +205,10 @@ def _read_members(zipped: gzip.GzipFile, into: Path | None, database: str) -> di
                 with _place(into, entry.name).open("wb") as out:
                     shutil.copyfileobj(reader, out, CHUNK)
             if entry.name != TAIL:
-                found[entry.name] = [entry.size, reader.digest.hexdigest()]
+                members[entry.name] = [entry.size, reader.digest.hexdigest()]
     tail: dict[str, Any] = texts[TAIL]
     listed = tail["members"]
-    if wrong := [name for name in {**listed, **found} if listed.get(name) != found.get(name)]:
+    if wrong := [name for name in {**listed, **members} if listed.get(name) != members.get(name)]:
         raise ValueError(f"{len(wrong)} files are not as they were, such as {min(wrong)!r}")
     return tail
 

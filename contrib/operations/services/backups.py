@@ -60,8 +60,8 @@ def make_backup(*, folder: Path, at: datetime) -> Backup:
     """
     ending = f".tar.gz{ENCRYPTED}" if settings.BACKUP_KEY else ".tar.gz"
     path = folder / f"{NAME}{at.astimezone(UTC):{STAMP}}{ending}"
-    own = x25519.Identity.generate()  # reads the archive once, and is forgotten
-    recipients = [_recipient(), own.to_public()] if settings.BACKUP_KEY else []
+    identity = x25519.Identity.generate()  # reads the archive once, and is forgotten
+    recipients = [_recipient(), identity.to_public()] if settings.BACKUP_KEY else []
     head = {"database": connection.vendor, "version": settings.VERSION}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def make_backup(*, folder: Path, at: datetime) -> Backup:
             new = Path(unfinished, path.name)
             with new_archive(new, recipients) as out:
                 _write(ArchiveWriter(out, head), Path(unfinished), at)
-            tail = _read(new, [own])
+            tail = _read(new, [identity])
             new.rename(path)
         cache.set(LAST_BACKUP, at, timeout=None)
     except (OSError, EncryptError) as error:

@@ -65,14 +65,14 @@ def _settings() -> Iterator[Fault]:
 def _folders() -> Iterator[Fault]:
     files = Path(settings.MEDIA_ROOT)
     for folder in filter(Path.is_dir, (settings.DATA_DIR, files, *sorted(files.glob("*")))):
-        found = folder.stat()
-        if found.st_uid != os.geteuid() or not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        status = folder.stat()
+        if status.st_uid != os.geteuid() or not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
             user = os.geteuid()
             yield Fault(
-                f"User {user} cannot write to {folder}, which belongs to user {found.st_uid}.",
+                f"User {user} cannot write to {folder}, which belongs to user {status.st_uid}.",
                 f"Run this as that user, or `chown --recursive {user} {settings.DATA_DIR}`.",
             )
-        elif folder == files and found.st_mode & 0o077:
+        elif folder == files and status.st_mode & 0o077:
             yield Fault(f"Other users can read {folder}.", f"Run `chmod go= {folder}`.")
 
 
@@ -157,9 +157,9 @@ def _lost_loads() -> Iterator[str]:
 
 
 def _about(names: Iterable[str], what: str, todo: str) -> Iterator[Fault]:
-    if found := sorted(names):
-        listed = ", ".join(found[:3]) + (", …" if len(found) > 3 else "")
-        yield Fault(f"{what} ({len(found):,}): {listed}", todo)
+    if ordered := sorted(names):
+        listed = ", ".join(ordered[:3]) + (", …" if len(ordered) > 3 else "")
+        yield Fault(f"{what} ({len(ordered):,}): {listed}", todo)
 
 
 def _backups(at: datetime) -> Iterator[Fault]:

@@ -30,6 +30,6 @@ def work_queues(*, at: datetime) -> dict[str, Queue]:
 
 
 def _queue(rows: QuerySet[Run] | QuerySet[Job] | QuerySet[Mail], moved: str, at: datetime) -> Queue:
-    found = rows.aggregate(count=Count("pk"), oldest=Min(moved))
-    age = (at - found["oldest"]).total_seconds() if found["oldest"] else 0.0
-    return Queue(found["count"], max(0.0, age))
+    figures = rows.aggregate(count=Count("pk"), oldest=Min(moved))
+    age = (at - figures["oldest"]).total_seconds() if figures["oldest"] else 0.0
+    return Queue(figures["count"], max(0.0, age))

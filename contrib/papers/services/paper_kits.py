@@ -80,6 +80,9 @@ KitTable = PaperTable | CorrelationTable | ListTable
 Values = dict[int, dict[str, float]]
 Trained = Mapping[int, Iterable[str]]
 
+DRAWING = 2.0
+"""The seconds to draw a figure."""
+
 
 def paper_tables(user: Visitor, visible: VisibleBoard) -> list[KitTable]:
     """Return the tables for which the board has data, as an organizer sees them."""
@@ -99,8 +102,8 @@ def paper_tables(user: Visitor, visible: VisibleBoard) -> list[KitTable]:
     timed = (
         visible.qrel_set.task.runs.competing().filter(is_control=False).exclude(retrieval_times="")
     )
-    known = [(str(run), run.times) for run in timed.select_related("team").order_by("pk")]
-    times = times_table((name, facts) for name, facts in known if facts)
+    named_times = [(str(run), run.times) for run in timed.select_related("team").order_by("pk")]
+    times = times_table((name, facts) for name, facts in named_times if facts)
     tables = (
         *_topic_tables(visible),
         submitted,
@@ -175,10 +178,10 @@ def _by_lab(user: Visitor, visible: VisibleBoard) -> PaperTable:
         columns += added
         for key, cell in cells.items():
             both = zip(added, cell.values, strict=True)
-            known = {column.key: value for column, value in both if value is not None}
-            values[key].update(known)
+            added_values = {column.key: value for column, value in both if value is not None}
+            values[key].update(added_values)
             if cell.run and cell.run.is_trained:
-                trained[key].update(known)
+                trained[key].update(added_values)
     rows = _with_tests(visible, _rows(task, visible.board, values, trained))
     return _with_letters(
         "results-by-lab",
@@ -205,8 +208,8 @@ def _generated(visible: VisibleBoard) -> PaperTable:
     notes = {"": _notes(visible.qrel_set, board.measures)}
     for round_ in question_rounds(task):
         panel = counted(round_.pool.items.values("topic").distinct().count(), "topic")
-        asked = zip(round_.questions, question_columns(task, [round_]), strict=True)
-        for question, column in asked:
+        pairs = zip(round_.questions, question_columns(task, [round_]), strict=True)
+        for question, column in pairs:
             key, is_rated = f"question:{question.key}", question.key in LOWER_IS_BETTER
             columns = [earlier for earlier in columns if earlier.key != key]
             columns.append(ScoreColumn(key, question.key, panel, rises=False, is_rated=is_rated))
@@ -320,10 +323,6 @@ def paper_runs(task: Task, runs: Iterable[BoardRun] | None = None) -> list[Paper
         )
         for run in runs
     ]
-
-
-DRAWING = 2.0
-"""The seconds to draw a figure."""
 
 
 class PaperKit(NamedTuple):

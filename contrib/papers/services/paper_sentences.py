@@ -34,6 +34,15 @@ from evaluation.permissions import VisibleBoard
 UNNUMBERED = {GOLD: "Gold", IMPORTED: "Imported"}
 """What a paper calls labels that are no assessor's."""
 
+_RUN_KINDS: Mapping[RunKind, str] = {
+    "primary": "primary run",
+    "manual": "manual run",
+    "baseline-primary": "baseline",
+    "alternate": "alternate run",
+    "baseline-alternate": "baseline",
+}
+"""What a paper calls the kinds of pooled runs, in its order (000 §4.4)."""
+
 
 def pooling_facts(task: Task) -> PoolFacts:
     """Return the numbers of a task's own official pools."""
@@ -58,16 +67,6 @@ def pooling_facts(task: Task) -> PoolFacts:
         crowded=_crowded(pools),
         most=PoolProtocol(**pools[0].settings).instances,
     )
-
-
-_RUN_KINDS: Mapping[RunKind, str] = {
-    "primary": "primary run",
-    "manual": "manual run",
-    "baseline-primary": "baseline",
-    "alternate": "alternate run",
-    "baseline-alternate": "baseline",
-}
-"""What a paper calls the kinds of pooled runs, in its order (000 §4.4)."""
 
 
 def _depths(pool: Pool) -> dict[int, dict[str, int]]:

@@ -123,11 +123,13 @@ def _frame(
 
 def judgments_of_finding(task: Task, finding: RadarFinding) -> QuerySet[Judgment]:
     """Return the current judgments of a finding with their items, in the order of judging."""
-    known = Judgment.objects.filter(assessor=finding.assessor, is_current=True)
+    of_assessor = Judgment.objects.filter(assessor=finding.assessor, is_current=True)
     if finding.kind in DRIFTS:  # about all their judgments
-        judgments = known.filter(instance__item__pool__task=task, instance__item__assessor=None)
+        judgments = of_assessor.filter(
+            instance__item__pool__task=task, instance__item__assessor=None
+        )
     else:
-        judgments = known.filter(instance__in=finding.instances)
+        judgments = of_assessor.filter(instance__in=finding.instances)
     return judgments.select_related("instance__item__topic", "instance__item__pool").defer(
         "instance__item__text", "instance__item__pool__runs", "instance__item__pool__settings"
     )
@@ -164,8 +166,8 @@ def dismissed_findings(task: Task) -> QuerySet[DismissedFinding]:
 
 def finding_rows(findings: Iterable[RadarFinding], *, scale: LabelScale) -> pl.DataFrame:
     """Return the rows of findings with the columns of `LIST_SCHEMA`, in one query."""
-    known = list(findings)
-    people = User.objects.in_bulk({finding.assessor for finding in known})
+    listed = list(findings)
+    people = User.objects.in_bulk({finding.assessor for finding in listed})
     rows = [
         {
             "key": finding.key,
@@ -175,7 +177,7 @@ def finding_rows(findings: Iterable[RadarFinding], *, scale: LabelScale) -> pl.D
             "summary": summary_of(finding, scale=scale),
             "judgments": len(finding.instances),
         }
-        for finding in known
+        for finding in listed
     ]
     return pl.DataFrame(rows, schema=LIST_SCHEMA)
 
@@ -184,10 +186,12 @@ def summary_of(finding: RadarFinding, *, scale: LabelScale) -> str:
     """Return a finding as a sentence."""
     facts = finding.facts
     if finding.kind == FindingKind.FAST_SERIES:
-        own = f"; the assessor usually takes {facts['own'] / 1000:.0f} s" if facts["own"] else ""
+        usual_pace = (
+            f"; the assessor usually takes {facts['own'] / 1000:.0f} s" if facts["own"] else ""
+        )
         return (
             f"{facts['items']} items in a row at {facts['median'] / 1000:.1f} s per item (median)"
-            f"{own}."
+            f"{usual_pace}."
         )
     if finding.kind in DRIFTS:
         return _drift_summary(finding.kind, facts)

@@ -177,13 +177,13 @@ def lane_of_baseline(job: Job) -> JobLane:
     return system.lane if system else JobLane.MINUTES
 
 
-def order_of_run(made: SystemRun) -> Order | None:
+def order_of_run(system_run: SystemRun) -> Order | None:
     """Return the order that made a run, or None if its system was removed since."""
-    system = SYSTEMS.get(made.system)
+    system = SYSTEMS.get(system_run.system)
     if system is None:
         return None
-    described = replace(system, description=made.run.description)
-    return Order(made.run.task, described, made.settings, made.run.tag)
+    described = replace(system, description=system_run.run.description)
+    return Order(system_run.run.task, described, system_run.settings, system_run.run.tag)
 
 
 def make_for_job(job: RunningJob) -> list[str]:

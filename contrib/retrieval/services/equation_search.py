@@ -60,12 +60,12 @@ def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Pro
     name, options = equations_index(settings)
 
     def train_network(folder: Path) -> None:
-        chosen = TrainingSettings(**settings)
+        training = TrainingSettings(**settings)
         try:
-            data = training_data(sources.contexts(), sources.linked_threads(), chosen)
+            data = training_data(sources.contexts(), sources.linked_threads(), training)
         except TooFewFormulasError as error:
             raise UserError(str(error), code="too-few-formulas") from error
-        train(data, chosen, folder, progress)
+        train(data, training, folder, progress)
 
     def embed(folder: Path) -> None:
         formulas = _counted(sources, progress)

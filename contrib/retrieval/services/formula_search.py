@@ -79,6 +79,8 @@ def matched_formula(latex: str, queries: Iterable[str]) -> SafeHtml:
     """Return an inline formula whose symbols that match a query, each in LaTeX, are marked."""
     done = typeset(latex, display=False)
     if done.mathml:
-        asked = (typeset(marked_wildcards(query), display=False).mathml or "" for query in queries)
-        done = done._replace(mathml=with_matches(done.mathml, asked))
+        query_trees = (
+            typeset(marked_wildcards(query), display=False).mathml or "" for query in queries
+        )
+        done = done._replace(mathml=with_matches(done.mathml, query_trees))
     return formula_html((latex, False), done)

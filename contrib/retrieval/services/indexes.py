@@ -21,6 +21,9 @@ from contrib.retrieval.selectors import Sources
 Progress = Callable[[int, int | None], None]
 """What is told how many rows of a step are done, and of how many if that is known."""
 
+EQUATIONS_VERSION = 1
+"""Increase it with every change of graphs or of the network of equation embeddings."""
+
 
 def indexes_of(sources: Sources) -> Path:
     """Return the folder of all indexes of a collection in its present state."""
@@ -79,14 +82,10 @@ def _alone(lock: Path) -> Iterator[None]:
         yield
 
 
-def _delete_earlier(kept: Path) -> None:
-    for other in kept.parent.iterdir():
-        if other != kept:
+def _delete_earlier(current: Path) -> None:
+    for other in current.parent.iterdir():
+        if other != current:
             shutil.rmtree(other, ignore_errors=True)
-
-
-EQUATIONS_VERSION = 1
-"""Increase it with every change of graphs or of the network of equation embeddings."""
 
 
 def equations_index(settings: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

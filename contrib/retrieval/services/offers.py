@@ -54,14 +54,14 @@ def offers_of(lab: Lab) -> list[tuple[Task, list[Offer]]]:
         jobs[job.key] = job  # the last one of each key
     offers = []
     for task in lab.tasks.filter(archived_at=None).select_related("lab"):
-        chosen = [order_of_job(job, task) for job in jobs.values() if job.task_id == task.pk]
+        ordered = [order_of_job(job, task) for job in jobs.values() if job.task_id == task.pk]
         usual = [usual_order(task, system) for system in systems_for(task)]
         runs = SystemRun.objects.filter(run__in=Run.objects.valid().filter(task=task))
         by_command = filter(
             None, map(order_of_run, runs.select_related("run__task").order_by("pk"))
         )
-        asked = (order for order in chosen if order.system.asks)
-        orders = {order.tag: order for order in (*usual, *asked, *by_command)}.values()
+        combinations = (order for order in ordered if order.system.asks)
+        orders = {order.tag: order for order in (*usual, *combinations, *by_command)}.values()
         offers.append((task, [_offer(order, jobs.get(_key(order))) for order in orders]))
     return offers
 

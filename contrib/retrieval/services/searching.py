@@ -166,17 +166,17 @@ def _best_posts(
     posts = Post.objects.filter(collection=collection, post_id__in=best["item"].to_list())
     by_id = {post.post_id: post for post in posts.exclude(thread_id__in=hidden)}
     visible = best.filter(pl.col("item").is_in(list(by_id))).head(most).to_dicts()
-    asked = thread_questions(collection, {by_id[row["item"]].thread_id for row in visible})
-    return [_excerpt(by_id[row["item"]], asked, row, html) for row in visible]
+    questions = thread_questions(collection, {by_id[row["item"]].thread_id for row in visible})
+    return [_excerpt(by_id[row["item"]], questions, row, html) for row in visible]
 
 
-def _excerpt(post: Post, asked: Mapping[str, Post], row: Mapping[str, Any], html: str) -> Found:
+def _excerpt(post: Post, questions: Mapping[str, Post], row: Mapping[str, Any], html: str) -> Found:
     texts = (piece for piece in pieces(html) if isinstance(piece, str))
     terms = {word for text in texts for word in words(text)} - STOP_WORDS
     formula_id = row["formula_id"]
     ids = [formula_id] if formula_id else []
     latex = sorted(text_formulas(post.safe_body), key=lambda f: f.formula_id != formula_id)
-    title = marked(asked.get(post.thread_id, post).safe_title, terms=terms)
+    title = marked(questions.get(post.thread_id, post).safe_title, terms=terms)
     queries = [formula.latex for formula in text_formulas(html)]
     return Found(
         post,
@@ -218,8 +218,8 @@ def _by_trees(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
 
 def _by_equations(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
     index = _module("equation_search").opened_equations(folder)
-    asked = enumerate(formula.latex for formula in text_formulas(without_wildcards(html)))
-    rankings = [index.search(str(place), latex, INSTANCES) for place, latex in asked]
+    queries = enumerate(formula.latex for formula in text_formulas(without_wildcards(html)))
+    rankings = [index.search(str(place), latex, INSTANCES) for place, latex in queries]
     return _posts_with(sources, pl.concat([pl.DataFrame(schema=RANKING), *rankings]))
 
 

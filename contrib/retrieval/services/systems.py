@@ -35,6 +35,16 @@ from submissions.models import Run
 
 KEPT = "The answers so far are kept: make the baseline again to ask for the others only."
 
+Rank = Callable[[Sources, Mapping[str, Any], Progress], Ranked]
+Need = Callable[[Sources], str]
+"""What a system needs: returns what is lacking and what to do, or an empty text."""
+
+_SETTINGS = {
+    "tfidf": asdict(TF_IDF_SETTINGS),
+    "bm25": asdict(BM25_SETTINGS),
+    "equations": asdict(TrainingSettings()),
+}
+
 
 def endpoint() -> Endpoint:
     """Return the API that the server's settings name."""
@@ -53,10 +63,10 @@ def needs_model(sources: Sources) -> str:
 
 def model_settings(task: Task) -> dict[str, Any]:
     """Return the fields of `GenerationSettings` with the limit of a task's answers."""
-    own = GenerationSettings(
+    generation = GenerationSettings(
         django_settings.GENERATION_MODEL, max_characters=task.protocol.max_characters
     )
-    return asdict(own)
+    return asdict(generation)
 
 
 def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
@@ -66,17 +76,17 @@ def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) 
     that a killed job does not ask for it again. Raise `UserError` if the model cannot be asked, or
     has no short answer to a topic.
     """
-    own, folder = GenerationSettings(**settings), _folder(sources.task, settings)
+    generation, folder = GenerationSettings(**settings), _folder(sources.task, settings)
     answers, unanswered = list[tuple[str, str]](), list[str]()
     seconds = dict[str, float]()
     for done, topic in enumerate(sources.topics):
         tell = partial(progress, done, len(sources.topics))
         tell()
-        prompt, wait = own.prompt_of(topic), partial(_wait, tell)
-        complete = partial(endpoint().complete, prompt, own, wait=wait)
+        prompt, wait = generation.prompt_of(topic), partial(_wait, tell)
+        complete = partial(endpoint().complete, prompt, generation, wait=wait)
         is_asked, start = not _file(folder, prompt).exists(), monotonic()
         try:
-            answer = _kept(folder, prompt, partial(short_answer, complete, own))
+            answer = _kept(folder, prompt, partial(short_answer, complete, generation))
         except GenerationError as error:
             raise UserError(f"{error} {KEPT}", code="generation") from error
         if answer is None:
@@ -87,8 +97,8 @@ def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) 
                 seconds[topic.query_id] = round(monotonic() - start, DIGITS)
     if unanswered:
         raise UserError(
-            f"The language model has no answer of 1 to {own.max_characters:,} characters to "
-            f"{', '.join(unanswered)} in {own.tries} tries. {KEPT}",
+            f"The language model has no answer of 1 to {generation.max_characters:,} characters to "
+            f"{', '.join(unanswered)} in {generation.tries} tries. {KEPT}",
             code="generation",
         )
     return Ranked(pl.DataFrame(answers, schema=ANSWERS, orient="row"), seconds)
@@ -97,9 +107,9 @@ def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) 
 def _wait(tell: Callable[[], None], seconds: int) -> None:
     """Let seconds pass. `tell` is called each second, so that the job may be stopped."""
     until = monotonic() + seconds
-    while (left := until - monotonic()) > 0:
+    while (remaining := until - monotonic()) > 0:
         tell()
-        sleep(min(left, 1))
+        sleep(min(remaining, 1))
 
 
 def _folder(task: Task, settings: Mapping[str, Any]) -> Path:
@@ -127,11 +137,6 @@ def _kept(folder: Path, prompt: str, ask: Callable[[], str | None]) -> str | Non
         part.write_bytes(answer.encode())
         part.rename(file)
     return answer
-
-
-Rank = Callable[[Sources, Mapping[str, Any], Progress], Ranked]
-Need = Callable[[Sources], str]
-"""What a system needs: returns what is lacking and what to do, or an empty text."""
 
 
 def needs_topics(sources: Sources) -> str:
@@ -264,8 +269,8 @@ def linked_answers(sources: Sources, settings: Mapping[str, Any], progress: Prog
 
 def combined_runs(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
     """Return the combination of the runs that the settings name by their identifiers."""
-    known = Run.objects.scorable().filter(task=sources.task).select_related("task__lab")
-    runs = [known.filter(identifier=name).first() for name in settings["runs"]]
+    scorable = Run.objects.scorable().filter(task=sources.task).select_related("task__lab")
+    runs = [scorable.filter(identifier=name).first() for name in settings["runs"]]
     if None in runs:
         raise UserError("A run of the combination was withdrawn. Choose other runs.")
     progress(0, len(sources.topics))
@@ -299,11 +304,6 @@ _NEEDS = {
     "formulas": needs_formulas,
     "links": needs_links,
     "model": needs_model,
-}
-_SETTINGS = {
-    "tfidf": asdict(TF_IDF_SETTINGS),
-    "bm25": asdict(BM25_SETTINGS),
-    "equations": asdict(TrainingSettings()),
 }
 
 

@@ -19,23 +19,25 @@ class Command(LabCommand):
         """Migrate, build the lab unless it exists, then print the accounts and files."""
         call_command("migrate", interactive=False, verbosity=0)
         folder = Path(settings.DATA_DIR) / "demo"
-        kept = folder / "password"
+        password_file = folder / "password"
         if Lab.objects.filter(slug=demo.SLUG).exists():
             self.stdout.write("The demo lab already exists. Nothing was changed.")
         else:
             folder.mkdir(parents=True, exist_ok=True)
-            kept.touch(mode=0o600)
-            kept.write_text(demo.new_password() + "\n", encoding="utf-8")
+            password_file.touch(mode=0o600)
+            password_file.write_text(demo.new_password() + "\n", encoding="utf-8")
             lab = demo.build_demo(
-                folder=folder, password=kept.read_text(encoding="utf-8").strip(), at=timezone.now()
+                folder=folder,
+                password=password_file.read_text(encoding="utf-8").strip(),
+                at=timezone.now(),
             )
             self.stdout.write(f"{lab.name} was built.")
-        self._print(folder, kept)
+        self._print(folder, password_file)
 
-    def _print(self, folder: Path, kept: Path) -> None:
+    def _print(self, folder: Path, password_file: Path) -> None:
         password = (
-            kept.read_text(encoding="utf-8").strip()
-            if kept.exists()
+            password_file.read_text(encoding="utf-8").strip()
+            if password_file.exists()
             else "the one set when the lab was built"
         )
         self.stdout.write(f"\nAccounts (password for all: {password})")

@@ -45,18 +45,18 @@ class Command(migrate.Command):
             copy = None if options["no_copy"] else copy_before_upgrade(at=timezone.now())
         except UserError as refused:
             raise CommandError(f"Nothing was migrated. {refused.message}") from refused
-        kept = ""
+        about_copy = ""
         if copy:
             self.stdout.write(f"The database before this upgrade: {copy}")
             self.stdout.flush()
-            kept = f" A copy of it is {copy}."
+            about_copy = f" A copy of it is {copy}."
         try:
             with upgrade_in_one_transaction():
                 super().handle(*args, **options)
         except (DatabaseError, UserError) as error:
-            raise CommandError(f"{FAILED}{kept} The reason: {error}") from error
+            raise CommandError(f"{FAILED}{about_copy} The reason: {error}") from error
         except Exception:  # a mistake of ours keeps its traceback
-            self.stderr.write(f"{FAILED}{kept}")
+            self.stderr.write(f"{FAILED}{about_copy}")
             raise
 
     def migration_progress_callback(

@@ -99,10 +99,10 @@ class Command(LabCommand):
             return [usual_order(task, system) for system in systems_for(task)]
         if (system := system_named(options["system"])) != COMBINATION:
             return [usual_order(task, system)]
-        known = Run.objects.scorable().filter(task=task)
-        runs = [known.filter(identifier=name).first() for name in options["runs"]]
+        scorable = Run.objects.scorable().filter(task=task)
+        runs = [scorable.filter(identifier=name).first() for name in options["runs"]]
         if len(runs) != 2 or None in runs:
-            ids = ", ".join(known.order_by("identifier").values_list("identifier", flat=True))
+            ids = ", ".join(scorable.order_by("identifier").values_list("identifier", flat=True))
             raise UserError(f"Name two runs with --runs RUN RUN. Runs of {task}: {ids or 'none'}.")
         return [order_of_combination(task, [run for run in runs if run], options["method"])]
 
@@ -120,10 +120,10 @@ class Command(LabCommand):
             if out is None:
                 by = self.actor(options)
                 run = make_baseline(order=order, by=by, at=timezone.now(), progress=line)
-                said = f"{run} in {order.task}: {run.get_status_display().lower()}."
+                report = f"{run} in {order.task}: {run.get_status_display().lower()}."
             else:
                 ranked = rank_for(order, line)
                 out.parent.mkdir(parents=True, exist_ok=True)
                 out.write_bytes(ranked.data)
-                said = f"Written to {out}. Check it with check_run, or submit it."
-        self.stdout.write(said)
+                report = f"Written to {out}. Check it with check_run, or submit it."
+        self.stdout.write(report)
