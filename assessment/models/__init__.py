@@ -1,19 +1,19 @@
 """Models of pools, rounds, assignments, judgments and qrels."""
 
-from assessment.models.assignments import Assignment, RosterEntry, SecondPlan, TopicBid
-from assessment.models.judgments import (
-    DismissedFinding,
-    DuplicatePosts,
-    Guideline,
-    GuidelineEntry,
-    Judgment,
-    LateLabel,
-    PayRule,
+from assessment.models.assignments import (
+    Assignment,
+    RosterEntry,
+    SecondPlan,
     SetAsideTopic,
-    Ticket,
-    TicketPolicy,
+    TopicBid,
 )
-from assessment.models.pools import Applicant, Pool, PoolInstance, PoolItem, Qrel, QrelSet, Round
+from assessment.models.findings import DismissedFinding, DuplicatePosts
+from assessment.models.guidelines import Guideline, GuidelineEntry
+from assessment.models.hours import PayRule
+from assessment.models.judgments import Judgment, LateLabel
+from assessment.models.pools import Applicant, Pool, PoolInstance, PoolItem, Round
+from assessment.models.qrels import Qrel, QrelSet
+from assessment.models.tickets import Ticket, TicketPolicy
 
 __all__ = [
     "Applicant",

@@ -107,3 +107,29 @@ class Assignment(models.Model):
         indexes = [
             models.Index(fields=["assessor"], condition=Q(ended_at=None), name="assignment_open")
         ]
+
+
+class SetAsideTopic(models.Model):
+    """A topic that organizers set aside because it will probably be dropped.
+
+    Its items stay open and keep their labels, so that judging can be resumed at any time. `judged`,
+    `relevant` and `probability` are what the organizer knew.
+    """
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="set_aside")
+    judged = models.PositiveIntegerField(help_text="Items judged when the topic was set aside.")
+    relevant = models.PositiveIntegerField(help_text="Relevant items among them.")
+    probability = models.FloatField(
+        help_text="Probability that the topic would have been kept (arqkit.judgments.completion)."
+    )
+    set_aside_at = models.DateTimeField()
+    set_aside_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["topic", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["topic"], condition=Q(ended_at=None), name="topic_set_aside_once"
+            )
+        ]

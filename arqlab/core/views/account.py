@@ -20,8 +20,8 @@ from arqlab.core.services.people import change_name
 from arqlab.core.services.personal import delete_account, personal_data
 from arqlab.core.services.tokens import create_token, revoke_token
 from arqlab.core.views.answers import refused
+from arqlab.core.views.audit import detail_lines
 from arqlab.core.views.editing import edited
-from arqlab.core.views.labs import detail_lines
 from arqlab.web.cells import ID, PROSE, TIME, moment
 from arqlab.web.pages import Pages
 from arqlab.web.places import url_of
