@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from arqlab.core.models import Task, User
 from assessment.models import Judgment, Pool, PoolItem
-from tests.assessment.factories import assign
+from tests.assessment.factories import assign, make_pool
 from tests.assessment.judging.desk import Desk, body_for, label_for
 from tests.factories import AssessorFactory, Scene
 
@@ -355,3 +355,14 @@ def test_a_request_from_another_site_is_refused(desk: Desk, assessor: User) -> N
 @pytest.mark.parametrize("have", ["x", "1,-2", "9" * 30, "9" * 5_000])
 def test_items_at_hand_that_are_no_numbers_are_refused(desk: Desk, have: str) -> None:
     assert desk.get("next/", have=have)["code"] == "malformed"
+
+
+def test_an_item_of_a_closed_pool_is_refused_while_another_pool_of_its_topic_is_open(
+    desk: Desk, pool: Pool
+) -> None:
+    waiting = pool.items.filter(topic__query_id="A.1").values_list("pk", flat=True)[0]
+    Pool.objects.update(closed_at=timezone.now())
+    supplement = make_pool(pool.task, {"A.1": ["20"]})
+
+    assert desk.get(f"items/{waiting}/")["code"] == "pool-closed"
+    assert desk.next()["item"] == supplement.items.get().pk

@@ -41,6 +41,21 @@ def test_a_trip_leases_the_items_for_the_hours_and_no_other_assessor_gets_them(
     assert second.get("trip/") == {"items": [], "until": None}
 
 
+def test_a_trip_has_the_items_of_its_topic_only(desk: Desk, scene: Scene) -> None:
+    topic = scene.task.topics.get(query_id="A.2")
+    assign(scene.assessor, topic)
+    other = Desk(scene.assessor, "A.2")
+    trips = desk.post("trip/", {"hours": 24}), other.post("trip/", {"hours": 72})
+
+    assert trips[0]["items"]
+    assert trips[1]["items"]
+    assert (desk.get("trip/")["items"], other.get("trip/")["items"]) == (
+        trips[0]["items"],
+        trips[1]["items"],
+    )
+    assert desk.get("trip/")["until"] < other.get("trip/")["until"]
+
+
 def test_what_the_page_does_keeps_the_longer_lease(desk: Desk) -> None:
     items = desk.post("trip/", {"hours": 24})["items"]
     first = desk.next()
@@ -95,6 +110,25 @@ def test_a_trip_prepared_again_has_no_more_items(
     desk.post("trip/", {"hours": 24})
 
     assert leases() == {"11": 24}
+
+
+def test_a_trip_leaves_that_of_another_assessor_of_the_topic_as_it_is(
+    desk: Desk, second: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease_services, "MAX_ITEMS", 1)
+    second.post("trip/", {"hours": 72})
+    desk.post("trip/", {"hours": 24})
+
+    assert leases() == {"10": 72, "11": 24}
+
+
+def test_skipped_items_are_the_last_of_a_trip_in_the_order_of_skipping(desk: Desk) -> None:
+    for _ in range(2):
+        item = desk.next()
+        desk.post("skip/", {"item": item["item"], "lease": item["lease"]})
+    trip = desk.post("trip/", {"hours": 24})
+
+    assert [PoolItem.objects.get(pk=pk).item for pk in trip["items"]] == ["12", "10", "11"]
 
 
 @pytest.mark.parametrize("hours", [0, 169, "24", None])

@@ -436,6 +436,17 @@ def test_a_lease_is_renewed_until_another_has_the_item(desk: Desk, second: Desk)
     assert desk.get(f"items/{item['item']}/")["code"] == "leased-elsewhere"
 
 
+def test_no_lease_is_renewed_on_an_item_that_another_has_judged(desk: Desk, second: Desk) -> None:
+    item = desk.next()
+    end_leases()
+    second.submit(second.next(), 3)
+
+    refused = desk.post("lease/", {"item": item["item"], "lease": item["lease"]})
+
+    assert (desk.last.status_code, refused["code"]) == (409, "leased-elsewhere")
+    assert PoolItem.objects.get(pk=item["item"]).leased_to != desk.user
+
+
 def test_renewing_a_lease_extends_it_but_shortens_none(desk: Desk) -> None:
     item = desk.next()
     place = {"item": item["item"], "lease": item["lease"]}
