@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
+from typing import NamedTuple
 
 import polars as pl
 from django.db.models import QuerySet
@@ -63,15 +64,15 @@ UNREAD = (
     *(f"instance__item__topic__{name}" for name in TOPIC_TEXTS),
 )
 
-MEMBER_COLUMNS: dict[str, Callable[[tuple[Team, Membership | None]], object]] = {
-    "team": lambda row: row[0].name,
-    "affiliation": lambda row: row[0].affiliation,
-    "paper": lambda row: row[0].paper,
-    "code": lambda row: row[0].code,
-    "citation": lambda row: row[0].citation,
-    "member": lambda row: row[1] and row[1].user.name,
-    "email": lambda row: row[1] and row[1].user.email,
-    "since": lambda row: row[1] and row[1].created_at,
+MEMBER_COLUMNS: dict[str, Callable[["TeamMember"], object]] = {
+    "team": attrgetter("team.name"),
+    "affiliation": attrgetter("team.affiliation"),
+    "paper": attrgetter("team.paper"),
+    "code": attrgetter("team.code"),
+    "citation": attrgetter("team.citation"),
+    "member": lambda row: row.membership and row.membership.user.name,
+    "email": lambda row: row.membership and row.membership.user.email,
+    "since": lambda row: row.membership and row.membership.created_at,
 }
 EVENT_COLUMNS: dict[str, Callable[[AuditEvent], object]] = {
     "at": attrgetter("at"),
@@ -350,10 +351,17 @@ def _collection(lab: Lab) -> Iterable[bytes]:
     yield (json.dumps(facts, indent=2) + "\n").encode()
 
 
+class TeamMember(NamedTuple):
+    """A team with a member, or without one if it has none."""
+
+    team: Team
+    membership: Membership | None
+
+
 def _teams(lab: Lab) -> Iterable[bytes]:
     """Yield a line for each member, and one for a team without members."""
     rows = (
-        (team, member)
+        TeamMember(team, member)
         for team in teams_with_members(lab)
         for member in tuple(team.memberships.all()) or (None,)
     )

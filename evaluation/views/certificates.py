@@ -1,6 +1,6 @@
 """The certificate of a version of the qrels: what they are worth to runs outside of the pool."""
 
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import polars as pl
@@ -156,28 +156,35 @@ def _teams_table(parties: pl.DataFrame) -> Table:
     )
 
 
+class _RunRow(NamedTuple):
+    """A run with its figures without the judgments of its team, and without its own."""
+
+    without_team: dict[str, Any]
+    without_run: dict[str, Any]
+
+
 def _runs_table(
     teams: list[dict[str, Any]], runs_alone: list[dict[str, Any]], measure: Measure
 ) -> Table:
-    """Return the runs with all judgments, and without those of their team (0) or their own (1)."""
+    """Return the runs with all judgments, and without those of their team or their own."""
     return Table(
         "runs",
         [
-            Column("Team", "0.team"),
-            Column("Run", "0.tag", is_head=True),
-            Column("Score", "0.value", SCORE, over="All judgments"),
-            Column("Rank", "0.rank", COUNT, over="All judgments"),
-            Column("Unjudged", "0.unjudged", TENTHS, over="All judgments"),
-            Column("Score", "0.value_without", SCORE, over=TEAM_LEFT_OUT),
-            Column("Change", "0.change", SIGNED, over=TEAM_LEFT_OUT),
-            Column("Ranks", "0.rank_change", RANKS, over=TEAM_LEFT_OUT),
-            Column("Unjudged", "0.unjudged_without", TENTHS, over=TEAM_LEFT_OUT),
-            Column("Items", "1.items", COUNT, over=RUN_LEFT_OUT),
-            Column("Change", "1.change", SIGNED, over=RUN_LEFT_OUT),
-            Column("Ranks", "1.rank_change", RANKS, over=RUN_LEFT_OUT),
-            Column("Unjudged", "1.unjudged_without", TENTHS, over=RUN_LEFT_OUT),
+            Column("Team", "without_team.team"),
+            Column("Run", "without_team.tag", is_head=True),
+            Column("Score", "without_team.value", SCORE, over="All judgments"),
+            Column("Rank", "without_team.rank", COUNT, over="All judgments"),
+            Column("Unjudged", "without_team.unjudged", TENTHS, over="All judgments"),
+            Column("Score", "without_team.value_without", SCORE, over=TEAM_LEFT_OUT),
+            Column("Change", "without_team.change", SIGNED, over=TEAM_LEFT_OUT),
+            Column("Ranks", "without_team.rank_change", RANKS, over=TEAM_LEFT_OUT),
+            Column("Unjudged", "without_team.unjudged_without", TENTHS, over=TEAM_LEFT_OUT),
+            Column("Items", "without_run.items", COUNT, over=RUN_LEFT_OUT),
+            Column("Change", "without_run.change", SIGNED, over=RUN_LEFT_OUT),
+            Column("Ranks", "without_run.rank_change", RANKS, over=RUN_LEFT_OUT),
+            Column("Unjudged", "without_run.unjudged_without", TENTHS, over=RUN_LEFT_OUT),
         ],
-        list(zip(teams, runs_alone, strict=True)),
+        [_RunRow(*pair) for pair in zip(teams, runs_alone, strict=True)],
         caption="With all judgments, and without the items that only the team, or only the run, "
         "contributed. Ranks are among all runs, scored in the same way. “Ranks” is the change in "
         "rank; + means further down. “Unjudged” is the % of unjudged items among the first ten.",

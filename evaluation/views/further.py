@@ -111,17 +111,22 @@ def provisional_board(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "evaluation/provisional_board.html", context, *tables)
 
 
+class _NumberedRun(NamedTuple):
+    number: int
+    run: ProvisionalRun
+
+
 def _provisional_table(task: Task, board: ProvisionalBoard) -> Table:
     measure = board.measure.heading if board.measure else "Mean"
     return Table(
         "board",
         [
-            Column("No.", "0", COUNT),
-            Column("Run", "1.run", is_head=True),
-            Column(measure, "1.mean", SCORE),
-            Column(f"In the top {TOP}", "1.probability", HUNDREDTHS),
+            Column("No.", "number", COUNT),
+            Column("Run", "run.run", is_head=True),
+            Column(measure, "run.mean", SCORE),
+            Column(f"In the top {TOP}", "run.probability", HUNDREDTHS),
         ],
-        list(enumerate(board.rows, start=1)),
+        [_NumberedRun(number, run) for number, run in enumerate(board.rows, start=1)],
         caption=f"{measure} over the topics in the current draft of the qrels.",
         file=f"{task.lab.slug}-{task.slug}-provisional",
     )

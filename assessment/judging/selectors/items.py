@@ -1,7 +1,7 @@
 """Items as they are judged: the submitted item, and items as the page shows them."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ from assessment.judging.selectors.statements import (
     POST_COLUMNS,
     SHOWN,
     SUBMITTED,
+    ShownRow,
+    SubmittedRow,
     database_moment,
 )
 from assessment.models import Judgment, LateLabel, PoolItem
@@ -149,7 +151,7 @@ def submitted_item(
     submit are not visible yet.
     """
     with connection.cursor() as cursor:
-        rows = SUBMITTED.ask(
+        values = SUBMITTED.ask(
             cursor,
             user=user_id,
             guideline=guideline,
@@ -158,12 +160,10 @@ def submitted_item(
             at=database_moment(at),
             until=database_moment(at + LEASE),
         )
-    if not rows:
+    if not values:
         return None
-    topic_id, is_done, is_closed, is_assigned, guideline_id, scale, pool_id, has_role = rows[0][
-        4:12
-    ]
-    held_since, sent, is_set_aside = rows[0][12:-1]
+    rows = list(map(SubmittedRow._make, values))
+    first = rows[0]
     labels = (
         EarlierLabel(
             _moment(arrived_at),
@@ -171,22 +171,26 @@ def submitted_item(
             timedelta(milliseconds=active_ms or 0),
             bool(is_first),
         )
-        for arrived_at, given_at, active_ms, is_first in json.loads(sent or "[]")
+        for arrived_at, given_at, active_ms, is_first in json.loads(first.sent_labels or "[]")
     )
     return Submitted(
-        Stack(topic_id, pool_id),
-        bool(is_done),
-        bool(is_closed),
-        bool(is_assigned),
-        guideline_id,
-        {  # SQLite has no type for keys
-            row[0]: Current(row[1], row[2], UUID(str(row[3]))) if row[1] else None for row in rows
-        },
-        _scale(scale),
-        bool(has_role),
-        Held(_moment(held_since), tuple(labels), bool(is_set_aside)),
-        frozenset(row[0] for row in rows if not row[-1]),
+        Stack(first.topic, first.pool),
+        bool(first.is_done),
+        bool(first.is_closed),
+        bool(first.is_assigned),
+        first.guideline,
+        {row.instance: _current(row) for row in rows},
+        _scale(first.scale),
+        bool(first.has_role),
+        Held(_moment(first.held_since), tuple(labels), bool(first.is_set_aside)),
+        frozenset(row.instance for row in rows if not row.has_text),
     )
+
+
+def _current(row: SubmittedRow) -> Current | None:
+    if row.judgment is None:
+        return None
+    return Current(row.judgment, row.assessor, UUID(str(row.key)))  # SQLite has no type for keys
 
 
 def _moment(value: datetime | str) -> datetime:
@@ -224,20 +228,24 @@ def shown_item(item_id: int, *, stack: Stack, user_id: int) -> ShownItem | None:
     return item if item and item.instances else None
 
 
-def _shown(rows: Sequence[tuple[Any, ...]], user_id: int) -> ShownItem:
-    item_pk, kind, position, text, *states = rows[0][:9]
-    item = PoolItem(pk=item_pk, kind=kind, position=position, text=text)
-    judged = Judgment.objects.in_bulk([row[12] for row in rows if row[12]])
+def _shown(values: Iterable[tuple[Any, ...]], user_id: int) -> ShownItem:
+    rows = list(map(ShownRow.of, values))
+    first = rows[0]
+    judged = Judgment.objects.in_bulk([row.judgment for row in rows if row.judgment])
     own_keys = {pk for pk, judgment in judged.items() if judgment.assessor_id == user_id}
     instances = []
     for row in rows:
-        pk, doc_id, post_id, judgment_id, post_pk, *values = row[9:]
-        if judgment_id is None or judgment_id in own_keys:
-            fields = dict(zip(POST_COLUMNS, values, strict=True))
-            post = Post(pk=post_pk, post_id=post_id, **fields) if post_pk else None
-            instances.append(ShownInstance(pk, doc_id, post_id, post, judged.get(judgment_id)))
-    is_done, is_skipped, hides_threads, is_alone, is_corrected = map(bool, states)
-    shown_instances = tuple(instances)
+        if row.judgment is None or row.judgment in own_keys:
+            fields = dict(zip(POST_COLUMNS, row.post_values, strict=True))
+            post = Post(pk=row.post, post_id=row.post_id, **fields) if row.post else None
+            judgment = judged[row.judgment] if row.judgment else None
+            instances.append(ShownInstance(row.instance, row.doc_id, row.post_id, post, judgment))
     return ShownItem(
-        item, is_done, is_skipped, hides_threads, is_alone, is_corrected, shown_instances
+        PoolItem(pk=first.item, kind=first.kind, position=first.position, text=first.text),
+        is_done=bool(first.is_done),
+        is_skipped=bool(first.is_skipped),
+        hides_threads=bool(first.hides_threads),
+        is_alone=bool(first.is_alone),
+        is_corrected=bool(first.is_corrected),
+        instances=tuple(instances),
     )

@@ -6,7 +6,7 @@ much more CPU time a judgment takes without it (docs/adr/0017). Queries that wou
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -119,7 +119,7 @@ _OFFICIAL = "item.assessor_id IS NULL"
 _IN_ROUND = "item.pool_id = %(pool)s AND item.assessor_id = %(user)s"
 
 # The first item that an assessor may take: no other assessor has it on the page. A lease ends with
-# the role of its holder, as in `assignments.selectors.trips`. An item that the assessor reported,
+# the role of its holder, as in `assignments.selectors.leases`. An item that the assessor reported,
 # and that returned for another one, waits for the others while there are any.
 _FIRST = f"""(
     SELECT item.id FROM assessment_poolitem item
@@ -181,6 +181,30 @@ def database_moment(at: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(at)
 
 
+class SubmittedRow(NamedTuple):
+    """A row of `SUBMITTED`: an instance, its current judgment, and what its item has, repeated.
+
+    SQLite returns times as text and flags as 0 or 1.
+    """
+
+    instance: int
+    judgment: int | None
+    assessor: int | None
+    key: Any
+    topic: int
+    is_done: bool
+    is_closed: bool
+    is_assigned: bool
+    guideline: int | None
+    scale: str
+    pool: int | None
+    has_role: bool
+    held_since: Any
+    sent_labels: str | None
+    is_set_aside: bool
+    has_text: bool
+
+
 # The item that labels are submitted for. Without it: +143%.
 SUBMITTED = _planned(
     "submitted_item",
@@ -208,6 +232,33 @@ SUBMITTED = _planned(
     at="timestamptz",
     until="timestamptz",
 )
+
+
+class ShownRow(NamedTuple):
+    """A row of `SHOWN` and `NEXT`: what an item has, repeated, and an instance with its post."""
+
+    item: int
+    kind: str
+    position: int
+    text: str
+    is_done: bool
+    is_skipped: bool
+    hides_threads: bool
+    is_alone: bool
+    is_corrected: bool
+    instance: int
+    doc_id: str
+    post_id: str
+    judgment: int | None
+    post: int | None
+    post_values: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, values: tuple[Any, ...]) -> "ShownRow":
+        """Return a row, whose last values are those of `POST_COLUMNS`."""
+        named = len(cls._fields) - 1
+        return cls._make((*values[:named], values[named:]))
+
 
 # An item by its id. Not for speed: its rows are those of the next item.
 SHOWN = _planned(

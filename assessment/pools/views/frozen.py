@@ -41,6 +41,7 @@ from assessment.pools.selectors.plans import contributing_runs
 from assessment.pools.selectors.sources import task_sources
 from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.views.charts import POOLED_AS, topic_sizes_table
+from assessment.qrels.selectors.counts import Size
 from assessment.qrels.views.labels import label_chart, label_columns
 from collection.models import VisualMap
 from collection.selectors.collections import collection_of
@@ -122,6 +123,11 @@ def pool_list(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "assessment/pool_list.html", context, _pools_table(task, pools))
 
 
+class _PoolRow(NamedTuple):
+    pool: Pool
+    size: Size
+
+
 def _pools_table(task: Task, pools: Sequence[Pool]) -> Table:
     address, sizes = [task.lab.slug, task.slug], pool_sizes(pools)
     return Table(
@@ -129,20 +135,20 @@ def _pools_table(task: Task, pools: Sequence[Pool]) -> Table:
         [
             Column(
                 "Pool",
-                lambda row: "Pool" if row[0].number == 1 else f"Supplement {row[0].number}",
-                link=to("assessment:pool-detail", *address, of="0.number"),
+                lambda row: "Pool" if row.pool.number == 1 else f"Supplement {row.pool.number}",
+                link=to("assessment:pool-detail", *address, of="pool.number"),
                 is_head=True,
             ),
-            Column("", "0.number", name="number"),
-            Column("Frozen", "0.frozen_at", TIME),
-            Column("By", "0.frozen_by.name"),
-            Column("Items", "1.items", COUNT),
-            Column("Labels", "1.labels", COUNT),
-            Column("Judged", "1.done", COUNT),
-            Column("Judging", lambda row: "closed" if row[0].closed_at else "open", CHIP),
-            Column("Reason", "0.reason", PROSE),
+            Column("", "pool.number", name="number"),
+            Column("Frozen", "pool.frozen_at", TIME),
+            Column("By", "pool.frozen_by.name"),
+            Column("Items", "size.items", COUNT),
+            Column("Labels", "size.labels", COUNT),
+            Column("Judged", "size.done", COUNT),
+            Column("Judging", lambda row: "closed" if row.pool.closed_at else "open", CHIP),
+            Column("Reason", "pool.reason", PROSE),
         ],
-        [(pool, sizes[pool.pk]) for pool in pools],
+        [_PoolRow(pool, sizes[pool.pk]) for pool in pools],
         empty=Empty(
             "No pool yet",
             "The frozen pool and its supplements appear here with their settings, runs, hashes and "

@@ -36,6 +36,15 @@ from collection.services.cleaning import clean_post_again, cleaned_again
 from collection.services.rendering import render_thread
 
 
+class FormulaRow(NamedTuple):
+    """A formula of an item in a list: its place, its source, and its HTML if it `is_typeset`."""
+
+    number: int
+    latex: str
+    html: SafeHtml
+    is_typeset: bool
+
+
 class TicketItem(NamedTuple):
     """The instance of a ticket with its post, if the collection has it, and its texts.
 
@@ -71,11 +80,13 @@ class TicketItem(NamedTuple):
         return bool(self.instance.item.kind == PoolItem.Kind.VISUAL_IDS)
 
     @property
-    def formula_rows(self) -> list[tuple[str, SafeHtml, bool]]:
-        """Return the LaTeX of the formulas, their HTML, and whether they could be typeset."""
+    def formula_rows(self) -> list[FormulaRow]:
+        """Return the formulas in their order, numbered from 0."""
         return [
-            (formula.latex, formula_html(key, formula), formula.mathml is not None)
-            for key, formula in self.formulas.items()
+            FormulaRow(
+                number, formula.latex, formula_html(key, formula), formula.mathml is not None
+            )
+            for number, (key, formula) in enumerate(self.formulas.items())
         ]
 
     @property

@@ -121,17 +121,17 @@ def _formulas_table(item: TicketItem) -> Table:
     return Table(
         "formulas",
         [
-            Column("Formula", lambda row: row[1][1] if row[1][2] else "cannot be typeset"),
-            Column("LaTeX", "1.0", CODE),
+            Column("Formula", lambda row: row.html if row.is_typeset else "cannot be typeset"),
+            Column("LaTeX", "latex", CODE),
             Column(
                 "Correct",
                 lambda row: "Correct",
-                link=lambda row: f"?formula={row[0]}",
-                spoken=lambda row: f"Correct {Truncator(row[1][0]).chars(40)}",
+                link=lambda row: f"?formula={row.number}",
+                spoken=lambda row: f"Correct {Truncator(row.latex).chars(40)}",
                 hides_heading=True,
             ),
         ],
-        list(enumerate(item.formula_rows)),
+        item.formula_rows,
     )
 
 
