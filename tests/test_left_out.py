@@ -46,3 +46,15 @@ def test_a_database_keeps_the_tables_of_an_app_that_is_left_out_later(tmp_path):
         assert ran.returncode == 0, ran.stderr
         ran = without(apps, "manage.py", "doctor", folder=tmp_path)
         assert "migrations" not in ran.stdout + ran.stderr
+
+
+def test_the_demo_opens_on_a_server_without_any_optional_app(tmp_path):
+    apps = ",".join(APPS)
+    for command in (["migrate", "-v", "0"], ["build_demo"]):
+        ran = without(apps, "manage.py", *command, folder=tmp_path)
+        assert ran.returncode == 0, ran.stderr
+    reads = "from arqlab.core.models import AuditEvent as Event; print(Event.objects.get(verb='"
+    reads += "lab.restore').detail)"
+    told = without(apps, "manage.py", "shell", "-v", "0", "-c", reads, folder=tmp_path)
+
+    assert "'without': ['retrieval.systemrun']" in told.stdout, told.stderr

@@ -9,11 +9,12 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.files import File
 from django.db.models import Field, FileField, JSONField, Model
 
@@ -282,14 +283,29 @@ class TableReader:
 
     def _require_known(self) -> None:
         """Raise `UserError` if the tables have what this version does not know."""
-        table_columns = json_values((self.data / f"{TABLES}/{COLUMNS}").content())
-        for table, names in table_columns.items():
+        for table, names in self._columns().items():
+            if table in self.left_out:
+                continue
             if unknown := names.keys() - self._known.get(table, {}).keys():
                 raise UserError(
                     f"The table {table} of the archive has columns that this version of ArqLab does"
                     f" not know: {', '.join(sorted(unknown))}. Update ArqLab, then restore.",
                     code="newer",
                 )
+
+    def _columns(self) -> dict[str, dict[str, Any]]:
+        """Return the columns of each table of the archive."""
+        columns: dict[str, dict[str, Any]] = json_values(
+            (self.data / f"{TABLES}/{COLUMNS}").content()
+        )
+        return columns
+
+    @cached_property
+    def left_out(self) -> list[str]:
+        """Return the tables of apps that this server leaves out: their rows stay in the archive."""
+        return sorted(
+            table for table in self._columns() if table.partition(".")[0] in settings.WITHOUT
+        )
 
     def _rows(self, model: type[Model]) -> Iterator[dict[str, Any]]:
         name = f"{TABLES}/{table_name(model)}.jsonl"

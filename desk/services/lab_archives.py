@@ -110,9 +110,11 @@ def restore_lab(path: Path, *, by: User | None = None, later: timedelta = timede
                     " --published.",
                     code="published",
                 )
-            lab = TableReader(data=folder.folder("data"), later=later).read()
+            tables = TableReader(data=folder.folder("data"), later=later)
+            lab = tables.read()
             # Of this server, and not of the lab, which is as it was.
-            record_event("lab.restore", str(lab), by, file=path.name)
+            without = {"without": tables.left_out} if tables.left_out else {}
+            record_event("lab.restore", str(lab), by, file=path.name, **without)
     except FileRefusedError as refused:
         raise _damaged(path, [str(problem) for problem in refused.problems]) from refused
     except OSError as error:

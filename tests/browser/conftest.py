@@ -24,6 +24,7 @@ from tests.collection.factories import load_small
 from tests.factories import Scene, make_lab
 from tests.served import Server, running_server
 
+collect_ignore = ["test_judging_search.py"] if "retrieval" in settings.WITHOUT else []
 WIDTHS = (1440, 390)
 SCHEMES = ("light", "dark")
 PATIENCE = 60_000

@@ -12,7 +12,6 @@ from arqlab.core import tasks
 from arqlab.core.models import STALE_JOB, Job
 from arqlab.core.services.jobs import run_next_job
 from arqlab.web.jobs import JOB_KINDS, LARGE, JobKind, JobLane, lane_of_job
-from contrib.retrieval.services.systems import SYSTEMS
 
 TASKS = {
     JobLane.SECONDS: "arqlab.core.tasks.run_quick_jobs",
@@ -26,10 +25,6 @@ def job(kind, **fields):
     return Job(kind=kind, created_at=timezone.now(), updated_at=timezone.now(), **fields)
 
 
-def baseline(system, **fields):
-    return job("baseline", options={"system": system}, **fields)
-
-
 def test_each_lane_has_a_queue_and_the_release_of_dead_jobs_waits_in_none():
     queues = {queue_of(task) for task in TASKS.values()}
 
@@ -40,12 +35,7 @@ def test_each_lane_has_a_queue_and_the_release_of_dead_jobs_waits_in_none():
     assert scheduled >= {*TASKS.values(), RELEASE}
 
 
-def test_a_combination_waits_for_no_training_and_a_large_load_for_both():
-    assert {lane_of_job(baseline(key)) for key in SYSTEMS} == {JobLane.MINUTES, JobLane.HOURS}
-    assert (lane_of_job(baseline("combination")), lane_of_job(baseline("equations"))) == (
-        JobLane.MINUTES,
-        JobLane.HOURS,
-    )
+def test_a_large_load_waits_for_no_small_one():
     assert lane_of_job(job("collection", files=[{"size": LARGE}])) == JobLane.HOURS
     assert lane_of_job(job("runs", files=[{"size": LARGE - 1}])) == JobLane.MINUTES
 
@@ -108,20 +98,8 @@ def test_the_list_of_loads_cancels_what_waits(scene, client_of, kind):
 
 
 @pytest.mark.django_db
-def test_a_waiting_baseline_has_a_button_to_cancel_it(scene, client_of):
-    stored = baseline("random", lab=scene.lab, task=scene.task, by=scene.organizer)
-    stored.options |= {"settings": {"seed": 0}, "tag": "random"}
-    stored.key = f"{scene.task.pk}/random"
-    stored.save()
-    page = client_of(scene.organizer).get(reverse("retrieval:baseline-list", args=["arqmath-x"]))
-
-    assert f'action="{reverse("desk:load-stop", args=[stored.pk])}"' in page.content.decode()
-    assert "Cancel" in page.content.decode()
-
-
-@pytest.mark.django_db
 def test_a_program_lists_the_jobs_of_a_lab_and_cancels_one(scene, client_of):
-    stored = baseline("combination", lab=scene.lab, task=scene.task, by=scene.organizer)
+    stored = job("archive", lab=scene.lab, task=scene.task, by=scene.organizer)
     stored.save()
     client = client_of(scene.organizer)
     jobs = f"/api/v1/labs/{scene.lab.slug}/jobs/"
@@ -129,7 +107,7 @@ def test_a_program_lists_the_jobs_of_a_lab_and_cancels_one(scene, client_of):
     answer = client.post(f"{jobs}{row['id']}/stop/")
 
     assert (row["kind"], row["lane"], row["state"], row["task"]) == (
-        "baseline",
+        "archive",
         "minutes",
         "waiting",
         "task1",

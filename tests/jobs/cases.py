@@ -19,16 +19,12 @@ from arqlab.core.services.jobs import start_job
 from arqlab.web.jobs import JOB_KINDS
 from assessment.models import Judgment, Qrel, QrelSet
 from collection.models import Collection, Comment, Import, LabCollection, Post, PostLink, VisualMap
-from contrib.retrieval.models import SystemRun
-from contrib.retrieval.services.baselines import usual_order
-from contrib.retrieval.services.offers import order_baseline
-from contrib.retrieval.services.searching import order_indexes
-from contrib.retrieval.services.systems import system_named
 from submissions.models import Run
 from tests.assessment.factories import make_pool
 from tests.collection.factories import load_small, make_dump
 from tests.evaluation.factories import make_qrels, make_run
 from tests.factories import FormulaTaskFactory, Scene, TopicFactory, make_lab
+from tests.installed import optional
 from tests.paths import ROOT
 
 LAB = """[lab]
@@ -73,11 +69,6 @@ class Ground(NamedTuple):
         job = Job(kind=kind, key=str(key))
         by = self.scene.organizer
         return start_job(job=job, place=self.scene.task, at=timezone.now(), by=by)
-
-    def order(self, task: Task, system: str) -> Job:
-        """Return a job that makes a baseline."""
-        order, by = usual_order(task, system_named(system)), self.scene.organizer
-        return order_baseline(order=order, at=timezone.now(), by=by)
 
 
 def make_ground(folder: Path) -> Ground:
@@ -166,14 +157,8 @@ def _candidates(ground: Ground) -> Job:
 
 CASES: dict[str, Callable[[Ground], Job]] = {
     "page": _page,
-    "paper-kit": lambda ground: ground.start("paper-kit"),
     "certificate": lambda ground: ground.start("certificate"),
     "look-alikes": lambda ground: ground.start("look-alikes"),
-    "baseline of posts": lambda ground: ground.order(ground.scene.task, "bm25"),
-    "baseline of formulas": lambda ground: ground.order(ground.formulas, "tangent-s"),
-    "search-index": lambda ground: order_indexes(
-        task=ground.scene.task, at=timezone.now(), by=ground.scene.organizer
-    ),
     "lab": lambda ground: ground.post("/load-lab/", file=[_zipped(FILES)]),
     "topics": lambda ground: ground.post(f"{TASK}load/topics/", topics=_file("topics.xml", TOPICS)),
     "qrels": _qrels,
@@ -183,6 +168,7 @@ CASES: dict[str, Callable[[Ground], Job]] = {
     "visual-ids": _visual_ids,
     "archive": lambda ground: ground.post("/labs/arqmath-x/archives/new/", published=False),
     "candidates": _candidates,
+    **{name: case for cases in optional("jobs", "CASES") for name, case in cases.items()},
 }
 """What starts a job, by its kind; where two jobs of a kind differ, by kind and what it reads."""
 
@@ -213,7 +199,7 @@ def rows_of_lab() -> dict[str, int]:
         "topics": Topic.objects.filter(task__lab__slug__in=("arqmath-x", "tiny")).count(),
         "runs": runs.count(),
         "valid runs": runs.filter(status="valid").count(),
-        "baselines": SystemRun.objects.count(),
+        "baselines": runs.filter(is_baseline=True).count(),
         "versions of qrels": qrel_sets.count(),
         "qrels": Qrel.objects.filter(qrel_set__in=qrel_sets).count(),
         "judgments": judgments.count(),

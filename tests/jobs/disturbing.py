@@ -22,23 +22,18 @@ from arqlab.core.services.jobs import run_waiting_job
 from collection.selectors import candidates
 from collection.services import parquet_files
 from collection.services.importing import formulas
-from contrib.radar.services import dismissing
-from contrib.retrieval import selectors
-from contrib.retrieval.services import formula_search
 from desk.services import archive_tables
+from tests.installed import optional
 
 Disturb = Callable[[int], object]
 SMALL: list[tuple[ModuleType, str, float]] = [
     (jobs, "BETWEEN_UPDATES", 0),
     (reading, "CHUNK", 1),
-    (dismissing, "POSTS_AT_ONCE", 1),
     (candidates, "BATCH", 1),
     (parquet_files, "PART", 2),
     (formulas, "COMMENTS", 2),
     (archive_tables, "BATCH", 2),
-    (selectors, "POSTS_AT_ONCE", 1),
-    (selectors, "FORMULAS_AT_ONCE", 1),
-    (formula_search, "FORMULAS_AT_ONCE", 1),
+    *(size for sizes in optional("jobs", "SMALL") for size in sizes),
 ]
 """Sizes of chunks, so that small jobs read several, and the seconds between two updates."""
 

@@ -36,7 +36,6 @@ from assessment.models import (
     TopicBid,
 )
 from collection.models import Author, Collection, Comment, PostLink, Tag
-from contrib.retrieval.models import SystemRun
 from evaluation.models import Erratum, Leaderboard, ScoringFault
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
@@ -44,6 +43,7 @@ from submissions.models import AnswerId, Run
 from tests.assessment.factories import judge
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, make_lab
+from tests.installed import optional
 from tests.test_access import fill
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
@@ -120,7 +120,8 @@ def _of_runs(scene: Scene) -> Iterator[Model]:
     yield Erratum(
         leaderboard=Leaderboard.objects.get(), text="The label of A.1 was wrong.", made_at=AT
     )
-    yield SystemRun(run=run, system="bm25", settings={"k1": 1.2}, collection="f" * 64)
+    for rows in optional("rows", "rows_of"):
+        yield from rows(run)
 
 
 def _of_assessment(scene: Scene) -> Iterator[Model]:

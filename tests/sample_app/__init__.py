@@ -1,0 +1,1 @@
+"""The smallest optional app with a tab, a page, a job and an export, for tests.test_new_app."""

@@ -1,0 +1,15 @@
+"""A download."""
+
+from collections.abc import Iterable
+
+from arqlab.core.models import Task
+from arqlab.web.exports import Audience, Export, declare_exports
+
+
+def _greetings(task: Task) -> Iterable[bytes]:
+    yield "".join(f"hello\t{topic.query_id}\n" for topic in task.topics.all()).encode()
+
+
+declare_exports(
+    tasks=[Export("greetings.tsv", "A greeting of each topic.", Audience.EVERYONE, _greetings)]
+)
