@@ -172,6 +172,7 @@ def _login(options: Namespace) -> int:
     path = login_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)  # the mode of a file that exists would stay
+    # The file has its mode before the token is in it, and O_EXCL follows no link to another one.
     only_you = stat.S_IRUSR | stat.S_IWUSR
     with os.fdopen(
         os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, only_you), "w", encoding="utf-8"

@@ -102,6 +102,7 @@ def wake_after_commit(task: Any, *args: Any) -> None:
     from django.db import transaction
 
     send = partial(task.delay, *args) if runs_at_once() else partial(_put, task, args)
+    # After the commit: a worker that was faster would not find the row.
     transaction.on_commit(send)
 
 
@@ -118,6 +119,7 @@ def send_to_background(process: Connection) -> None:
 
 def _put(task: Any, args: tuple[Any, ...]) -> None:
     try:
+        # Never waits: a request must be answered even if Redis hangs and the queue is full.
         _messages().put_nowait((task, args, _request_id()))
     except queue.Full:
         logger.warning("Nobody takes messages. %s waits for the schedule.", task.name)

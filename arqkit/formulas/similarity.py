@@ -116,6 +116,7 @@ def similar_forms(index: pl.LazyFrame, layout: str, *, limit: int) -> pl.DataFra
     return ranked.sort("similarity", "form", descending=[True, False]).head(limit)
 
 
+# Formulas share their pairs, so that most are hashed once.
 @lru_cache(maxsize=1_000_000)
 def _number(pair: str) -> int:
     """Return a number for a pair that is the same in every process and version."""

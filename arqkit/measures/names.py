@@ -79,6 +79,7 @@ class MeasureFailedError(Exception):
     """A provider failed on a run."""
 
 
+# Asked with each run, and each answer takes a trial run of the provider.
 @lru_cache(maxsize=1024)
 def require_provider(name: str) -> Provider:
     """Return the first installed provider that computes a measure, as ir_measures chooses it.

@@ -64,6 +64,7 @@ class AccountAdapter(DefaultAccountAdapter):
         def send() -> None:
             send_mail(template_prefix, user, context, address)
 
+        # Robust: an error here must not keep back what else waits for the commit.
         transaction.on_commit(send, robust=True)
 
 

@@ -167,6 +167,7 @@ def _written(part: Path) -> Iterator[None]:
 
 
 def _write_through(path: Path) -> None:
+    # Else a power loss could leave the new name with an empty file.
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

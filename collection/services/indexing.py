@@ -129,6 +129,7 @@ def _index_batch(collection: Collection, first: int) -> int:
     searched = posts.filter(collection=collection, is_searched=True)
     rows = list(searched.select_for_update().order_by("pk"))
     tags = _thread_tags(collection, rows)
+    # A worker that waited for the lock read before the other one had stored its words.
     PostWords.objects.bulk_create((_words(post, tags) for post in rows), ignore_conflicts=True)
     return len(rows)
 

@@ -45,6 +45,7 @@ def delete_record(*, record: Lab | Task, typed: str, by: User) -> None:
     except ProtectedError as error:
         raise UserError(_refusal(record, error), code="in-use") from error
     for folder in folders:
+        # After the commit: a deletion that fails must keep the files.
         transaction.on_commit(partial(kept.delete_folder, folder))
 
 
@@ -88,6 +89,7 @@ def _delete_checked_runs(runs: QuerySet[Run]) -> None:
     names += [str(upload.file.name) for upload in unused]
     unused.delete()
     for name in names:
+        # After the commit: a deletion that fails must keep the files.
         transaction.on_commit(partial(kept.delete, name))
 
 

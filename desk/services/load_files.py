@@ -178,6 +178,7 @@ def _is_old(name: str, at: datetime) -> bool:
 
 def _delete_incoming(path: Path, at: datetime) -> None:
     """Delete what an upload or a load left behind that was interrupted."""
+    # The load that owns it may delete it at this moment.
     with suppress(FileNotFoundError):
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         if path.is_dir() and changed < at - KEPT_FOR:  # a load reads it for hours

@@ -156,6 +156,7 @@ def _put_off(runs: Sequence[Run], qrel_set: QrelSet, reason: str, *, at: datetim
     if not runs:
         return
     new = [ScoringFault(run=run, qrel_set=qrel_set, failed_at=at) for run in runs]
+    # A fault of an earlier attempt stays, and is counted below.
     ScoringFault.objects.bulk_create(new, ignore_conflicts=True)
     faults = ScoringFault.objects.filter(run__in=runs, qrel_set=qrel_set)
     faults.update(attempts=F("attempts") + 1, failed_at=at)

@@ -148,6 +148,7 @@ def begin_worker() -> None:
 
 
 def _end_with_parent() -> None:
+    # A parent that is killed cannot end its workers, which would go on for hours.
     if parent := parent_process():
         parent.join()
         os._exit(1)

@@ -233,6 +233,7 @@ def typeset_now(latex: str, *, display: bool) -> Typeset:
     return _typeset.__wrapped__(source, display) if can_be_set(source) else Typeset(None, source)
 
 
+# Pages and imports meet the same short formulas again and again; each takes milliseconds.
 @lru_cache(maxsize=8192)
 def _typeset(source: str, display: bool) -> Typeset:
     mathml = _converted(source, display, "typeset")

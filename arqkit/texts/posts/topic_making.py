@@ -83,6 +83,7 @@ def count_text(text: str) -> TextCounts:
     return TextCounts(len(words), sum(map(bool, parts)), sum(map(syllables, words)))
 
 
+# Posts repeat their words, and hyphenation is slow.
 @lru_cache(maxsize=50_000)
 def syllables(word: str) -> int:
     """Return the number of syllables of an English word.

@@ -105,6 +105,7 @@ def compute_page(job: RunningJob) -> list[str]:
     request.META = {"HTTP_HOST": options["host"], "QUERY_STRING": options["query"]}
     request.user = cast(Any, job.job.by or AnonymousUser())
     request.resolver_match = match = resolve(options["path"])
+    # The page may have been deleted, or closed to the visitor, since it was asked for.
     with suppress(Http404):
         match.func(request, *match.args, **match.kwargs)
     return []

@@ -117,6 +117,7 @@ def start_job(
     # Before the row, and outside a transaction: a large file would hold up all other writers.
     if store:
         store(job)
+    # Another request may have stored the same job first: that one is returned.
     with suppress(IntegrityError), transaction.atomic():
         job.save()
         return job

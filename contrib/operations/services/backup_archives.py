@@ -99,6 +99,7 @@ def new_archive(path: Path, recipients: list[Any]) -> Iterator[gzip.GzipFile]:
         ):
             yield zipped
         file.flush()
+        # An archive is listed only when it is on the disk.
         os.fsync(file.fileno())
 
 

@@ -136,5 +136,6 @@ class Command(LabCommand):
             confirmed = options["confirm_name"]
             team = create_team(lab=task.lab, name=name, by=by, joins=False, confirmed=confirmed)
             message = f"Created team {team.name} in {task.lab.slug}."
+            # After the commit: a refused file creates no team.
             transaction.on_commit(partial(self.stdout.write, message))
         return team
