@@ -93,6 +93,14 @@ def test_a_label_sends_its_tickets_to_the_expert(desk, task, expert):
     assert Notice.objects.filter(user=expert, kind="ticket-sent").count() == 1
 
 
+def test_a_policy_is_for_new_tickets_and_leaves_those_that_wait(desk, task, expert):
+    report(desk)
+    TicketPolicy.objects.create(task=task, actions={"5": "expert"}, expert=expert)
+    report(desk)
+
+    assert [ticket.state for ticket in Ticket.objects.order_by("pk")] == ["open", "with-expert"]
+
+
 def test_a_ticket_of_the_expert_waits_for_the_organizers(desk, task, assessor):
     TicketPolicy.objects.create(task=task, actions={"5": "expert"}, expert=assessor)
     report(desk)
@@ -111,6 +119,8 @@ def test_an_item_returns_to_another_assessor(desk, task, other):
     ticket = Ticket.objects.get()
     assert "The item went to another assessor" in ticket.answer
     assert ticket.state == "answered"
+    event = AuditEvent.objects.get(verb="ticket.return")
+    assert (event.actor, event.detail["kept_from"]) == (None, desk.user.username)
 
 
 def test_the_reporter_of_the_last_item_reads_who_judges_it(desk, task, other):

@@ -238,6 +238,16 @@ def test_the_text_of_a_generated_answer_is_corrected(organizing, lab, task, asse
     assert "First and second" in shown_on_judging_page(Desk(assessor), ticket)
 
 
+def test_only_an_answer_of_the_collection_gets_another_question(organizing, task, assessor):
+    make_written_pool(task, {"A.1": {"run:A.1": "First"}})
+    make_pool(task, {"A.2": ["1"]})
+
+    for doc_id in ("run:A.1", "1"):
+        ticket = raise_ticket(assessor, PoolInstance.objects.get(doc_id=doc_id))
+        assert "Only an answer of the collection" in repair(organizing, ticket, "thread", "2")
+    assert not Correction.objects.exists()
+
+
 @pytest.fixture
 def orphan(post) -> Post:
     """The same answer without its question: the dump left it out."""

@@ -153,6 +153,17 @@ def test_a_trip_keeps_the_beginning_of_the_lease_before(desk: Desk) -> None:
     assert minutes() == near(9)
 
 
+def test_a_trip_with_an_item_that_another_had_begins_then(desk: Desk, second: Desk) -> None:
+    second.next()
+    second.work(hours=12)
+    PoolItem.objects.update(leased_until=timezone.now())
+    [first, *_] = desk.post("trip/", {"hours": 6})["items"]
+    desk.work(minutes=1)
+    send(desk, desk.get(f"items/{first}/"))
+
+    assert minutes() == near(1)
+
+
 def test_a_lease_after_one_that_ended_begins_then(desk: Desk) -> None:
     desk.next()
     desk.work(hours=12)

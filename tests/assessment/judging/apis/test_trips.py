@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Topic, User
+from arqlab.core.services.people import revoke_role
 from assessment.judging.services import leases as lease_services
 from assessment.models import Judgment, Pool, PoolItem
 from tests.assessment.factories import assign, make_pool
@@ -54,6 +55,7 @@ def test_a_trip_has_the_items_of_its_topic_only(desk: Desk, scene: Scene) -> Non
         trips[1]["items"],
     )
     assert desk.get("trip/")["until"] < other.get("trip/")["until"]
+    assert leases() == {"10": 24, "11": 24, "12": 24}
 
 
 def test_what_the_page_does_keeps_the_longer_lease(desk: Desk) -> None:
@@ -72,6 +74,7 @@ def test_an_ended_trip_frees_the_items_but_those_on_the_page(desk: Desk, second:
 
     assert desk.post("trip/end/", {"have": items[:1]}) == {"returned": 2}
     assert leases() == {"10": 0.5}
+    assert PoolItem.objects.get(leased_to=desk.user).item == "10"
     assert name_of(second.next()) == "11"
     assert desk.post("trip/end/", {"have": []}) == {"returned": 0}  # an open page's lease stays
 
@@ -201,3 +204,13 @@ def test_a_topic_taken_from_its_assessor_is_free_for_others(
     )
 
     assert name_of(second.next()) == "10"
+
+
+def test_an_item_of_the_trip_of_who_lost_their_role_is_leased_as_briefly_as_any(
+    desk: Desk, second: Desk, scene: Scene
+) -> None:
+    [first, *_] = desk.post("trip/", {"hours": 168})["items"]
+    revoke_role(lab=scene.lab, user=scene.assessor, role="assessor", by=scene.organizer)
+    second.get(f"items/{first}/")
+
+    assert leases()["10"] == 0.5
