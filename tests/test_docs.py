@@ -143,7 +143,7 @@ def test_every_file_and_module_that_a_page_names_is_there(page):
     ] == []
 
 
-def test_every_decision_is_numbered_and_listed_with_its_title():
+def test_every_decision_is_numbered_and_listed_with_its_title_date_and_status():
     pages = sorted((ROOT / "docs/adr").glob("0*.md"))
     contents = (ROOT / "docs/adr/README.md").read_text(encoding="utf-8")
 
@@ -151,9 +151,27 @@ def test_every_decision_is_numbered_and_listed_with_its_title():
         f"{number:04}" for number in range(1, len(pages) + 1)
     ]
     for page in pages:
-        title, *_ = page.read_text(encoding="utf-8").splitlines()
+        title, _, line, *_ = page.read_text(encoding="utf-8").splitlines()
         assert title.startswith(f"# {page.name[:4]} "), page.name
-        assert f"[{title.removeprefix('# ')}]({page.name})" in contents, page.name
+        dated = re.fullmatch(r"Date: (\d{4}-\d\d-\d\d)\. Status: (.+)\.", line)
+        assert dated, f"{page.name}: the third line has no date and status"
+        date, status = dated.groups()
+        short = re.sub(r"\[(\d{4})\]\([^)]+\)(?: \([^)]+\))?", r"\1", status)
+        row = f"| [{title.removeprefix('# ')}]({page.name}) | {date} | {short} |"
+        assert row in contents, page.name
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/adr").glob("0*.md")), ids=page_name)
+def test_a_decision_names_a_later_one_that_changed_it(page):
+    line = page.read_text(encoding="utf-8").splitlines()[2]
+    status = line.partition("Status: ")[2]
+    later = re.findall(r"\[(\d{4})\]\((\d{4}-[^)]+\.md)\)", status)
+
+    assert bool(later) == status.startswith(("amended by ", "superseded by ")), line
+    assert later or status == "accepted.", line
+    for number, name in later:
+        assert number == name[:4] > page.name[:4], name
+        assert (page.parent / name).exists(), name
 
 
 def test_the_pictures_are_few_small_and_shown():
