@@ -1,6 +1,6 @@
 """The organizers' pages of the radar."""
 
-from typing import Any
+from typing import NamedTuple
 
 from django import forms
 from django.contrib import messages
@@ -9,6 +9,7 @@ from django.shortcuts import get_list_or_404, redirect
 from django.utils import timezone
 
 from arqkit.judgments.radar import RadarFinding
+from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused
@@ -151,13 +152,19 @@ def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: N
     return False
 
 
-def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) -> Table:
-    topic, scale = "0.instance.item.topic.query_id", task_scale(task)
+class _RepeatedRow(NamedTuple):
+    judgment: Judgment
+    url: str
+    earlier: list[ScaleLabel] | None
 
-    def with_labels(judgments: list[Judgment]) -> list[tuple[Any, ...]]:
+
+def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) -> Table:
+    topic, scale = "judgment.instance.item.topic.query_id", task_scale(task)
+
+    def with_labels(judgments: list[Judgment]) -> list[_RepeatedRow]:
         earlier = earlier_labels(judgments, scale=scale)
         rows = with_threads(task.lab, judgments)
-        return [(judgment, url, earlier.get(judgment.instance_id)) for judgment, url in rows]
+        return [_RepeatedRow(*row, earlier.get(row.judgment.instance_id)) for row in rows]
 
     return Table(
         "judgments",
@@ -170,11 +177,11 @@ def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) ->
                 by="instance__item__topic__position",
             ),
             ITEM,
-            Column("Label", "0.scale_label", LABEL, by="label"),
-            Column("Earlier labels", "2", LABELS),
-            Column("Comment", "0.comment", EXCERPT),
-            Column("Seconds", "0.active_ms", SECONDS, by="active_ms"),
-            Column("Judged", "0.judged_at", TIME, order="order", by="pk"),
+            Column("Label", "judgment.scale_label", LABEL, by="label"),
+            Column("Earlier labels", "earlier", LABELS),
+            Column("Comment", "judgment.comment", EXCERPT),
+            Column("Seconds", "judgment.active_ms", SECONDS, by="active_ms"),
+            Column("Judged", "judgment.judged_at", TIME, order="order", by="pk"),
         ],
         judgments_of_finding(task, finding),
         asked=request.GET,

@@ -1,6 +1,7 @@
 """Lists of judgments for organizers: of an item, by guidelines, and affected by visual ids."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import polars as pl
@@ -123,7 +124,14 @@ def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str)
     return answer(request, "assessment/item_judgments.html", context, table)
 
 
-def with_threads(lab: Lab, judgments: Sequence[Judgment]) -> list[tuple[Judgment, str]]:
+class JudgmentRow(NamedTuple):
+    """A judgment with the address of its post in a thread, if there is one."""
+
+    judgment: Judgment
+    url: str
+
+
+def with_threads(lab: Lab, judgments: Sequence[Judgment]) -> list[JudgmentRow]:
     """Return judgments with the addresses of their posts in threads, if any, in one query."""
     posts = posts_of(lab, {judgment.instance.post_id for judgment in judgments})
 
@@ -132,41 +140,42 @@ def with_threads(lab: Lab, judgments: Sequence[Judgment]) -> list[tuple[Judgment
             return ""
         return thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
 
-    return [(judgment, url(judgment.instance)) for judgment in judgments]
+    return [JudgmentRow(judgment, url(judgment.instance)) for judgment in judgments]
 
 
-def _of_formula(row: tuple[Judgment, str]) -> str:
-    instance = row[0].instance
+def _of_formula(row: JudgmentRow) -> str:
+    instance = row.judgment.instance
     if instance.item.item == instance.doc_id:
         return ""
     return f"formula {instance.item.item}, post {instance.post_id}"
 
 
-ITEM = Column("Item", "0.instance.doc_id", ID, link="1", note=_of_formula, is_head=True)
+ITEM = Column("Item", "judgment.instance.doc_id", ID, link="url", note=_of_formula, is_head=True)
 """The item of a row of `with_threads`."""
 
 
 def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table:
     address = [task.lab.slug, task.slug]
-    version_url = to("assessment:guideline-detail", *address, of="0.guidelines")
+    version_url = to("assessment:guideline-detail", *address, of="judgment.guidelines")
     return Table(
         "judgments",
         [
             ITEM,
-            Column("Label", "0.scale_label", LABEL),
-            Column("State", _state, note="0.instance.item.pool.round"),
+            Column("Label", "judgment.scale_label", LABEL),
+            Column("State", _state, note="judgment.instance.item.pool.round"),
             Column(
-                "Assessor", lambda row: row[0].assessor.name if row[0].assessor else "An import"
+                "Assessor",
+                lambda row: row.judgment.assessor.name if row.judgment.assessor else "An import",
             ),
-            Column("Comment", "0.comment", EXCERPT, note=_changed(task.lab)),
-            Column("Seconds", "0.active_ms", SECONDS),
-            Column("Judged", "0.judged_at", TIME),
+            Column("Comment", "judgment.comment", EXCERPT, note=_changed(task.lab)),
+            Column("Seconds", "judgment.active_ms", SECONDS),
+            Column("Judged", "judgment.judged_at", TIME),
             Column(
                 "Guidelines",
-                "0.guidelines",
+                "judgment.guidelines",
                 COUNT,
-                link=lambda row: "" if row[0].guidelines is None else version_url(row),
-                spoken=lambda row: f"Guidelines, version {row[0].guidelines}",
+                link=lambda row: "" if row.judgment.guidelines is None else version_url(row),
+                spoken=lambda row: f"Guidelines, version {row.judgment.guidelines}",
             ),
         ],
         with_threads(task.lab, judgments),
@@ -179,17 +188,17 @@ def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table:
     )
 
 
-def _state(row: tuple[Judgment, str]) -> str:
-    judgment = row[0]
+def _state(row: JudgmentRow) -> str:
+    judgment = row.judgment
     if judgment.is_current:
         return "current"
     late = getattr(judgment, "late", None)
     return f"late, {late.get_decision_display().lower()}" if late else "replaced"
 
 
-def _changed(lab: Lab) -> Callable[[tuple[Judgment, str]], str]:
-    def note(row: tuple[Judgment, str]) -> str:
-        judgment, ticket = row[0], getattr(row[0], "ticket", None)
+def _changed(lab: Lab) -> Callable[[JudgmentRow], str]:
+    def note(row: JudgmentRow) -> str:
+        judgment, ticket = row.judgment, getattr(row.judgment, "ticket", None)
         reason = (
             format_html("Changed: {}", linebreaksbr(judgment.reason)) if judgment.reason else ""
         )

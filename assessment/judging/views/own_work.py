@@ -1,6 +1,7 @@
 """The tables of an assessor's own work: days, tasks, topics, and answered tickets."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
@@ -14,7 +15,12 @@ from assessment.assignments.views.progress import topic_chip
 from assessment.judging.selectors.own_work import OwnHours, OwnTask, OwnTopic, RoundTopic
 from assessment.models import Ticket
 
-OwnPlace = tuple[OwnTask, OwnTopic]
+
+class OwnPlace(NamedTuple):
+    """A topic of an assessor, and the task or the round in which they judge it."""
+
+    task: OwnTask
+    topic: OwnTopic
 
 
 def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Table]:
@@ -60,34 +66,32 @@ def _work_columns(path: str, *, judged: str) -> tuple[Column, Column, Column]:
 
 def _topics_table(lab: Lab, hours: OwnHours) -> Table:
     def url(place: OwnPlace) -> str:
-        task, topic = place
-        address = [lab.slug, task.task.slug, topic.topic.query_id]
-        return reverse("assessment:judge", args=address) if topic.row else ""
+        address = [lab.slug, place.task.task.slug, place.topic.topic.query_id]
+        return reverse("assessment:judge", args=address) if place.topic.row else ""
 
     return Table(
         "topics",
         [
-            Column("Topic", "1.topic.query_id", ID, link=url, is_head=True),
-            Column("Task", "0.task.name", note="0.round", css="nowrap"),
+            Column("Topic", "topic.topic.query_id", ID, link=url, is_head=True),
+            Column("Task", "task.task.name", note="task.round", css="nowrap"),
             Column("State", _state, css="nowrap"),
             Column("Progress", _progress, css="nowrap"),
-            Column("Items left", "1.row.left", COUNT),
-            *_work_columns("1.work", judged="Judged by you"),
+            Column("Items left", "topic.row.left", COUNT),
+            *_work_columns("topic.work", judged="Judged by you"),
         ],
-        [(task, topic) for task in hours.tasks for topic in task.topics],
+        [OwnPlace(task, topic) for task in hours.tasks for topic in task.topics],
         has_tools=True,
     )
 
 
 def _state(place: OwnPlace) -> str:
-    task, topic = place
-    if topic.row:
-        return topic_chip(topic.row.state)
-    return "" if task.round else "no longer yours"
+    if place.topic.row:
+        return topic_chip(place.topic.row.state)
+    return "" if place.task.round else "no longer yours"
 
 
 def _progress(place: OwnPlace) -> str:
-    row = place[1].row
+    row = place.topic.row
     if row is None:
         return ""
     return format_html(
