@@ -13,7 +13,7 @@ from assessment.qrels.selectors.drafts import draft_of
 from collection.selectors.visual_maps import newest_map
 from tests.assessment.factories import judge, make_formula_pool, make_pool, make_written_pool
 from tests.collection.factories import load_small
-from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
+from tests.factories import FormulaTaskFactory, LabFactory, TopicFactory, WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
 GOOD = {"A.1": {"10": 3, "11": 2, "12": 5}, "A.2": {"12": 1}}
@@ -141,6 +141,14 @@ def test_task_3_leaves_out_the_topics_of_task_1_and_no_other(written):
 
     [dropped] = draft_of(written).dropped
     assert (dropped.topic, dropped.relevant, dropped.reason) == ("A.2", 0, reason)
+
+
+def test_generated_answers_of_another_lab_are_in_no_draft(written):
+    elsewhere = WrittenTaskFactory(lab=LabFactory())
+    TopicFactory(task=elsewhere, query_id="A.1")
+
+    assert draft_of(written).topics
+    assert draft_of(elsewhere).topics == []
 
 
 def test_generated_answers_that_are_not_mixed_come_from_their_own_pool(lab, assessor):

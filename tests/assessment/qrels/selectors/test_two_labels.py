@@ -82,6 +82,19 @@ def test_the_last_label_of_somebody_else_is_added_and_never_ones_own(task, first
     assert labels_of(task, complete=False) == {"10": 4, "11": 1}
 
 
+def test_the_labels_of_another_task_are_not_added(task, first, second) -> None:
+    other = TaskFactory(lab=task.lab, kind=Task.Kind.DOCUMENTS)
+    TopicFactory(task=other, query_id="W-1")
+    make_pool(other, {"W-1": POSTS})
+    user = AssessorFactory(lab=task.lab).user
+    made = round_of(other, "second", user)
+    vote(made, user, "10", 0)
+    for opened in (second, made):
+        reveal_round(round_=opened, by=None, at=NOW)
+
+    assert labels_of(task) == {"10": 4, "11": 3, "12": 6}
+
+
 def test_an_adjudicated_label_replaces_both(task, first, second) -> None:
     reveal_round(round_=second, by=None, at=NOW)
     instance = PoolInstance.official.get(doc_id="11")

@@ -70,6 +70,12 @@ def test_the_hash_of_a_version_is_that_of_the_file_that_both_doors_give(
     assert hashlib.sha256(page.content).hexdigest() == made.sha256
 
 
+def test_the_versions_of_each_task_are_counted_from_one(task, lab):
+    make_qrels(FormulaTaskFactory(lab=lab))
+
+    assert [freeze(task, name).version for name in ("a", "b")] == [1, 2]
+
+
 def test_no_version_becomes_current_by_itself(task):
     first, second = freeze(task, "a"), freeze(task, "b")
 
