@@ -9,7 +9,7 @@ import yaml
 from django.core.management import get_commands, load_command_class
 
 from arqkit.protocols.overrides import OVERRIDABLE
-from tests.paths import ROOT
+from tests.paths import PACKAGES, ROOT
 
 SETTINGS = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
@@ -33,6 +33,25 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "arqkit/README.md")),
     *sorted((ROOT / "docs").glob("**/*.md")),
 ]
+HOUSE = {*PACKAGES, "templates", "static", "tests", "docs", "bin", "benchmarks", "deploy"}
+"""The folders of the repository."""
+CODE_FILE = re.compile(r"(?!site/)[a-z_]+(/[\w.]+)+\.(py|js|css|tsv|toml|html)")
+"""A file that a page names; `site/` is made by `bin/guides`."""
+
+
+def is_in_the_code(parts: list[str]) -> bool:
+    """Return whether the parts of a dotted name are packages, a module and a name in it."""
+    at = ROOT
+    for number, part in enumerate(parts):
+        if (at / part).is_dir():
+            at /= part
+            continue
+        module, rest = (at / f"{part}.py"), parts[number + 1 :]
+        if not module.exists():
+            module, rest = at / "__init__.py", parts[number:]
+        source = module.read_text(encoding="utf-8")
+        return all(re.search(rf"\b{name}\b", source) for name in rest)
+    return True
 
 
 def page_name(page: Path) -> str:
@@ -132,15 +151,29 @@ def test_every_protocol_field_of_a_lab_file_is_described():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
-def test_every_file_and_module_that_a_page_names_is_there(page):
-    words = re.findall(r"`([^`\s]+)`", page.read_text(encoding="utf-8"))
-    files = [word for word in words if re.fullmatch(r"[a-z_]+(/[\w.]+)+\.(py|js|css|tsv)", word)]
-    modules = [word for word in words if re.fullmatch(r"arqlab(\.[a-z_]+)+", word)]
-    paths = [ROOT / file for file in files] + [ROOT / name.replace(".", "/") for name in modules]
+def test_every_file_and_folder_that_a_page_names_is_there(page):
+    text = page.read_text(encoding="utf-8")
+    words = re.findall(r"`([^`\s]+)`", text)
+    files = [word for word in words if CODE_FILE.fullmatch(word)]
+    folders = [word for word in words if "/" in word and word.split("/")[0] in HOUSE]
+    links = re.findall(r"\]\((?!\w+:|#|/)([^)#\s]+)", text)
 
     assert [
-        path for path in paths if not path.exists() and not path.with_suffix(".py").exists()
+        name
+        for name in (*files, *folders)
+        if not (ROOT / name).exists() and not (ROOT / "templates" / name).exists()
     ] == []
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_module_that_a_page_names_is_there(page):
+    words = re.findall(
+        r"`([a-z]+(?:\.[A-Za-z_]+)+)(?:\([^`]*\))?`", page.read_text(encoding="utf-8")
+    )
+    modules = [word.split(".") for word in words if word.split(".")[0] in PACKAGES]
+
+    assert [".".join(parts) for parts in modules if not is_in_the_code(parts)] == []
 
 
 def test_every_decision_is_numbered_and_listed_with_its_title_date_and_status():
