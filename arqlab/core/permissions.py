@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Role, Task, Team, Topic, User, Visitor
+from arqlab.web.tabs import for_organizers
 
 S = TypeVar("S")
 NO_SECOND_FACTOR = (
@@ -219,9 +220,9 @@ def tasks_visible_to(user: Visitor) -> QuerySet[Task]:
     )
 
 
-def lab_or_404(user: Visitor, slug: str) -> Lab:
+def lab_or_404(user: Visitor, lab_slug: str) -> Lab:
     """Return the lab, or raise 404 if the user may not see it."""
-    return get_object_or_404(labs_visible_to(user), slug=slug)
+    return get_object_or_404(labs_visible_to(user), slug=lab_slug)
 
 
 def task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
@@ -230,12 +231,14 @@ def task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
     return get_object_or_404(tasks, lab__slug=lab_slug, slug=task_slug)
 
 
-def organized_lab_or_404(user: Visitor, slug: str) -> Lab:
+@for_organizers
+def organized_lab_or_404(user: Visitor, lab_slug: str) -> Lab:
     """Return the lab for one of its organizers; raise 404 for anyone else."""
-    lab = lab_or_404(user, slug)
+    lab = lab_or_404(user, lab_slug)
     return allowed(lab, may_organize(user, lab))
 
 
+@for_organizers
 def organized_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
     """Return the task for an organizer of its lab; raise 404 for anyone else."""
     task = task_or_404(user, lab_slug, task_slug)
@@ -273,7 +276,7 @@ def looked_up_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
     return allowed(task, may_look_up(user, task.lab))
 
 
-def looked_up_lab_or_404(user: Visitor, slug: str) -> Lab:
+def looked_up_lab_or_404(user: Visitor, lab_slug: str) -> Lab:
     """Return the lab for users who may search its collection; raise 404 for anyone else."""
-    lab = lab_or_404(user, slug)
+    lab = lab_or_404(user, lab_slug)
     return allowed(lab, may_look_up(user, lab))

@@ -1,6 +1,7 @@
 """Pages: each declares its address, who may open it, and its section, next to its code."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
@@ -9,7 +10,7 @@ from inspect import signature
 from itertools import chain
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any, TypeVar
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.db.models import Model
@@ -34,7 +35,9 @@ READ = ("GET", "HEAD")
 FILE, ROWS = "file", "rows"
 QUERY_TYPES = {"page": OpenApiTypes.INT, "since": OpenApiTypes.DATETIME}
 """The types of parameters that are not any text, in the schema of the API."""
-V = TypeVar("V", bound=Callable[..., HttpResponseBase])
+View = Callable[..., HttpResponseBase]
+ENDS_OF_ARGUMENTS = re.compile(r"(?<!^query)_(?:slug|id|key)$")
+"""What arguments say beside the name of a thing: which of its fields the address has."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +69,27 @@ class Page:
 
     def asked(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         """Return a view that asks for access before it calls `view`."""
-        access = self.access
-        count = 0 if access is None else len(signature(access).parameters) - 1
+        access, names = self.access, self.access_names()
 
         @wraps(view)
         def answered(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
             if access is None:
                 return view(request, **kwargs)
-            names = list(kwargs)[:count]
-            subject = access(request.user, *(kwargs.pop(name) for name in names))
+            values = {name: kwargs.pop(part) for name, part in names.items()}
+            subject = access(request.user, **values)
             request.subject = subject  # type: ignore[attr-defined]
             return view(request, subject, **kwargs)
 
         return answered
+
+    def access_names(self) -> dict[str, str]:
+        """Return the placeholders of the address that access is asked with, by its arguments.
+
+        `lab_slug`, `run_id` and `round_key` are the placeholders `lab`, `run` and `round`; others
+        have the name of their placeholder.
+        """
+        names = [] if self.access is None else list(signature(self.access).parameters)[1:]
+        return {name: ENDS_OF_ARGUMENTS.sub("", name) for name in names}
 
     def answer(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         """Return the view that Django calls: it asks for sign-in, method and access first."""
@@ -92,7 +103,8 @@ class Page:
 class Pages:
     """The pages of a module: `urls` are their patterns, in the order in which they were declared.
 
-    The arguments are defaults for every page; all addresses begin with `under`.
+    The arguments are defaults for every page; all addresses begin with `under`. A declared view
+    asks for sign-in, method and access whoever calls it.
     """
 
     def __init__(
@@ -107,34 +119,38 @@ class Pages:
         self.page = Page(access, section, sign_in)
         self.urls: list[URLPattern] = []
 
-    def read(self, route: str, name: str, **fields: Any) -> Callable[[V], V]:
+    def read(self, route: str, name: str, **fields: Any) -> Callable[[View], View]:
         """Declare a page that only reads; `fields` are fields of `Page`."""
         return self._declare(route, name, READ, fields)
 
-    def form(self, route: str, name: str, **fields: Any) -> Callable[[V], V]:
+    def form(self, route: str, name: str, **fields: Any) -> Callable[[View], View]:
         """Declare a page with a form; `fields` are fields of `Page`."""
         return self._declare(route, name, (*READ, "POST"), fields)
 
-    def action(self, route: str, name: str, **fields: Any) -> Callable[[V], V]:
+    def action(self, route: str, name: str, **fields: Any) -> Callable[[View], View]:
         """Declare an action of another page; `fields` are fields of `Page`."""
         return self._declare(route, name, ("POST",), fields)
 
-    def rows(self, route: str, name: str, **fields: Any) -> Callable[[V], V]:
+    def rows(self, route: str, name: str, **fields: Any) -> Callable[[View], View]:
         """Declare rows that only the API has; `fields` are fields of `Page`."""
         return self._declare(route, name, (), {**fields, "api": ROWS})
 
     def _declare(
         self, route: str, name: str, methods: tuple[str, ...], fields: dict[str, Any]
-    ) -> Callable[[V], V]:
+    ) -> Callable[[View], View]:
         page = replace(self.page, methods=methods, **fields)
 
-        def declared(view: V) -> V:
+        def declared(view: View) -> View:
+            answer = page.answer(view)
+            pattern = path(self.under + route, answer, name=name)
+            if lacking := {*page.access_names().values()} - {*pattern.pattern.converters}:
+                raise TypeError(f"The page {name} needs {lacking} in its address, for its access.")
             if page.methods:
-                self.urls.append(path(self.under + route, page.answer(view), name=name))
+                self.urls.append(pattern)
             if page.api:
                 api = _api_of(view, page, name)
                 self.urls.append(path(f"{API}{self.under}{route}", api, name=f"api-{name}"))
-            return view
+            return answer
 
         return declared
 

@@ -1,8 +1,10 @@
-"""Tabs of labs and tasks: a page declares those that lead to it, and who sees them."""
+"""Tabs of labs and tasks, which pages declare, and who sees them and other pages."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
+
+A = TypeVar("A", bound=Callable[..., object])
 
 
 class Roles(Protocol):
@@ -58,3 +60,9 @@ class Tab:
     words: str
     order: int
     seen: Callable[[Roles], bool] = everybody
+
+
+def for_organizers(access: A) -> A:
+    """Mark a question that only organizers pass: their guide has the chapter of its pages."""
+    access.is_for_organizers = True  # type: ignore[attr-defined]
+    return access

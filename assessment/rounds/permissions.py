@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Visitor
 from arqlab.core.permissions import allowed, may_look_up, may_organize
+from arqlab.web.tabs import for_organizers
 from assessment.models import Round
 from assessment.models.kinds import parts_of_key
 
@@ -20,13 +21,13 @@ class SeenRound(NamedTuple):
     rates: bool
 
 
-def round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> SeenRound:
+def round_or_404(user: Visitor, lab_slug: str, task_slug: str, round_key: str) -> SeenRound:
     """Return a round with a page for organizers, its expert, and those who judge in it and may open
     its page; raise 404 for anyone else.
 
     Applicants need no role in the lab, which may be a draft.
     """
-    kind, number = parts_of_key(key) or ("", 0)
+    kind, number = parts_of_key(round_key) or ("", 0)
     rounds = Round.objects.select_related("pool", "task__lab", "gold__task__lab")
     within = {"task__slug": task_slug, "task__lab__slug": lab_slug}
     round_ = get_object_or_404(rounds, kind=kind, number=number, **within)
@@ -42,13 +43,16 @@ def round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> Seen
     return SeenRound(round_, organizes, judges, rates)
 
 
-def organized_round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> Round:
+@for_organizers
+def organized_round_or_404(user: Visitor, lab_slug: str, task_slug: str, round_key: str) -> Round:
     """Return a round with a page for an organizer of its lab; raise 404 for anyone else."""
-    visible = round_or_404(user, lab_slug, task_slug, key)
+    visible = round_or_404(user, lab_slug, task_slug, round_key)
     return allowed(visible.round, visible.organizes)
 
 
-def revealed_round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> SeenRound:
+def revealed_round_or_404(
+    user: Visitor, lab_slug: str, task_slug: str, round_key: str
+) -> SeenRound:
     """Return a round whose assessors see the revealed votes too; raise 404 for any other."""
-    visible = round_or_404(user, lab_slug, task_slug, key)
+    visible = round_or_404(user, lab_slug, task_slug, round_key)
     return allowed(visible, visible.round.rules.tells_judges and visible.round.revealed_at)

@@ -51,7 +51,7 @@ def guide_address(context: dict[str, Any]) -> str:
     A page that only organizers open has the section of their guide with the name of its tab.
     """
     page = page_of(context["request"]) if "request" in context else Page()
-    is_theirs = page.access is not None and page.access.__name__.startswith("organized_")
+    is_theirs = getattr(page.access, "is_for_organizers", False)
     chapter = page.guide or CHAPTERS.get(page.section, "")
     if page.section and not page.guide and (is_theirs or not chapter):
         chapter = f"organizer.html#{page.section}"

@@ -21,7 +21,7 @@ from arqlab.web.cells import CHIP, COUNT, HASH, PROSE, TIME, standing_chip
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web.tabs import Tab, for_organizers, organizers
 from assessment.models import Pool
 from assessment.pools.forms import choice_data
 from assessment.pools.selectors.choices import (
@@ -52,6 +52,7 @@ TOTALS = "items", "labels", "done"
 """What a pool's page adds up of its topics."""
 
 
+@for_organizers
 def organized_pool_or_404(user: Visitor, lab_slug: str, task_slug: str, number: int) -> Pool:
     """Return a pool of a task for its organizers; raise 404 for anyone else."""
     task = organized_task_or_404(user, lab_slug, task_slug)

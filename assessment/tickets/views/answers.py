@@ -23,7 +23,7 @@ from arqlab.web.cells import EXCERPT, LABEL, TIME, CellKind, chip
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web.tabs import Tab, for_organizers, organizers
 from assessment.models import Pool, Ticket
 from assessment.pools.selectors.choices import hides_threads
 from assessment.pools.services.texts import thread_url
@@ -73,6 +73,7 @@ EMPTY = {
 CODE = CellKind(lambda text: format_html("<code>{}</code>", Truncator(text).chars(200)))
 
 
+@for_organizers
 def organized_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:
     """Return a ticket of a lab for its organizers; raise 404 for anyone else."""
     lab = organized_lab_or_404(user, lab_slug)

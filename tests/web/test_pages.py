@@ -1,0 +1,51 @@
+"""A page asks for access by what its address names, whoever calls its view."""
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.http import Http404, HttpRequest, HttpResponse
+from django.test import RequestFactory
+from django.urls import resolve
+
+from arqlab.core.models import Task
+from arqlab.core.permissions import task_or_404
+from arqlab.web.pages import Pages
+from evaluation.views.qrels import qrels_effect
+from tests.factories import Scene
+
+
+def test_a_view_that_is_called_directly_asks_for_access(scene: Scene) -> None:
+    request = RequestFactory().get("/")
+    for user, opens in ((scene.organizer, True), (scene.member, False), (AnonymousUser(), False)):
+        request.user = user
+        place = {"lab": scene.lab.slug, "task": scene.task.slug}
+        if opens:
+            assert qrels_effect(request, **place).status_code == 200
+        else:
+            with pytest.raises(Http404):
+                qrels_effect(request, **place)
+
+
+def test_access_gets_the_parts_of_the_address_by_their_names(scene: Scene) -> None:
+    pages = Pages(access=task_or_404)
+
+    @pages.read("<slug:task>/of/<slug:lab>/<number:version>/", "reversed")
+    def view(request: HttpRequest, task: Task, version: int) -> HttpResponse:
+        return HttpResponse(f"{task.name} {version}")
+
+    request = RequestFactory().get("/")
+    request.user = scene.organizer
+    match = resolve("/task1/of/arqmath-x/3/", urlconf=tuple(pages.urls))
+
+    assert match.func(request, **match.kwargs).content.decode() == f"{scene.task.name} 3"
+
+
+def test_a_page_whose_address_lacks_what_its_access_asks_for_is_refused_when_it_is_declared() -> (
+    None
+):
+    pages = Pages("labs/<slug:lab>/", task_or_404)
+
+    with pytest.raises(TypeError, match=r"The page lost needs \{'task'\} in its address"):
+
+        @pages.read("lost/", "lost")
+        def lost(request: HttpRequest, task: Task) -> HttpResponse:
+            return HttpResponse()
