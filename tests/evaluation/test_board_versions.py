@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
+from arqlab.core.models import AuditEvent
 from evaluation.models import Leaderboard
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from evaluation.services.scoring import score_waiting
@@ -117,3 +118,5 @@ def test_an_organizer_hides_an_earlier_version_alone(corrected, client_of):
     assert visitor.get(board_url(corrected, 1)).status_code == 404
     assert visitor.get(board_url(corrected, 2)).status_code == 200
     assert "Hide version" not in organizer.get(board_url(corrected)).content.decode()
+    event = AuditEvent.objects.get(verb="leaderboard.hide-version")
+    assert event.detail["version"] == 1

@@ -1,5 +1,7 @@
 """Released leaderboards: numbered versions with their own runs and scores."""
 
+from datetime import timedelta
+
 import pytest
 
 from arqkit.leaderboard import Board
@@ -13,6 +15,9 @@ from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.evaluation.factories import NOW, make_qrels, make_run
+from tests.factories import TaskFactory
+
+DAY = timedelta(days=1)
 
 
 @pytest.fixture
@@ -89,6 +94,19 @@ def test_all_versions_are_hidden_and_the_leaderboard_can_be_released_again(
     assert release_leaderboard(qrel_set=qrel_set, by=organizer, at=NOW).version == 2
     verbs = AuditEvent.objects.filter(verb__startswith="leaderboard").values_list("verb", flat=True)
     assert list(verbs) == ["leaderboard.release", "leaderboard.hide", "leaderboard.release"]
+
+
+def test_hiding_leaves_other_tasks_and_when_earlier_versions_were_hidden(qrel_set, team, task):
+    other = TaskFactory(lab=task.lab)
+    for qrels in (qrel_set, make_qrels(other)):
+        make_run(team, qrels.task)
+        release_leaderboard(qrel_set=qrels, by=None, at=NOW)
+    hide_leaderboard(task=task, by=None, at=NOW)
+    release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
+    hide_leaderboard(task=task, by=None, at=NOW + DAY)
+
+    assert released_leaderboard(other).version == 1
+    assert [board.hidden_at for board in task.leaderboards.order_by("version")] == [NOW, NOW + DAY]
 
 
 def test_there_is_nothing_to_hide_before_a_release(task):
