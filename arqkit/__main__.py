@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, get_args
+from typing import get_args
 
 import polars as pl
 
@@ -210,7 +210,7 @@ def _check(options: Namespace) -> int:
     if options.repair and len(options.runs) > 1:
         raise MisuseError(ONE_REPAIR)
     pack = _pack_of(options.task)
-    reports: dict[str, dict[str, Any]] = {}
+    reports: dict[str, dict[str, object]] = {}
     for path in options.runs:
         with path.open("rb") as file:
             results = check_files(file, pack, name=path.name, items=options.items)

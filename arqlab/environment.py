@@ -62,7 +62,7 @@ def embedded_secret_key(folder: Path) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-def caches(redis_url: str, folder: Path) -> dict[str, dict[str, Any]]:
+def caches(redis_url: str, folder: Path) -> dict[str, dict[str, object]]:
     """Return Django's caches: counts that last, and values that can be computed again.
 
     allauth counts wrong passwords, sign-ups and password resets in the default cache, a table of
@@ -71,7 +71,7 @@ def caches(redis_url: str, folder: Path) -> dict[str, dict[str, Any]]:
     memory, so that pages push no count out. Without Redis, what jobs compute in the background
     process reaches pages in files below `folder`.
     """
-    redis: dict[str, Any] = {
+    redis: dict[str, object] = {
         "BACKEND": "arqlab.core.caches.RedisOrMemory",
         "LOCATION": redis_url,
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
@@ -110,7 +110,7 @@ def make_private(folder: Path) -> None:
                 path.chmod(0o700 if path.is_dir() else 0o600)
 
 
-def file_storage(bucket: str) -> dict[str, Any]:
+def file_storage(bucket: str) -> dict[str, object]:
     """Return Django's storage of files: a bucket of an object storage, else the disk."""
     if not bucket:
         return {"BACKEND": "arqlab.core.files.DurableStorage"}
@@ -122,7 +122,7 @@ def file_storage(bucket: str) -> dict[str, Any]:
     return {"BACKEND": "arqlab.core.buckets.BucketStorage"}
 
 
-def log_formatter(*, as_json: bool) -> dict[str, Any]:
+def log_formatter(*, as_json: bool) -> dict[str, object]:
     """Return the formatter of log records: a line for people, or a JSON object in one line.
 
     Both have what is bound to the context: the id of the request, and the name of the task.

@@ -20,7 +20,7 @@ _LONG_KEY = re.compile(
 )
 
 
-def toml_values(text: str) -> dict[str, Any]:
+def toml_values(text: str) -> dict[str, object]:
     """Return the values of a TOML text. Raise `tomllib.TOMLDecodeError`, for absurd depth too."""
     if len(text) > MOST_TOML:
         raise tomllib.TOMLDecodeError(f"more than {MOST_TOML:,} characters")

@@ -129,7 +129,7 @@ class Endpoint:
         todo = f"It was asked {REQUESTS} times. Try again later, or raise your limits there."
         raise GenerationError(f"{busy} {todo}")
 
-    def _response(self, body: Mapping[str, Any]) -> bytes:
+    def _response(self, body: Mapping[str, object]) -> bytes:
         request = Request(  # noqa: S310  # `needs` checks the scheme
             f"{self.url.rstrip('/')}/completions",
             json.dumps(body).encode(),

@@ -57,7 +57,7 @@ class ApiSchema(AutoSchema):
         """Return how a list is divided into pages: one that a change returns is whole."""
         return None if self.method == "POST" else super()._get_paginator()  # type: ignore[no-untyped-call]
 
-    def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
+    def _get_response_bodies(self, direction: Direction = "response") -> dict[str, object]:
         errors = {}
         for status, description in ERRORS.items():
             error = OpenApiResponse(ErrorSerializer, description=description)

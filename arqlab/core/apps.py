@@ -57,7 +57,7 @@ class CoreConfig(LabApp):
 
 
 def log_failed_sign_in(
-    credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any
+    credentials: dict[str, object], request: HttpRequest | None = None, **_: Any
 ) -> None:
     """Log the account and the address of a failed sign-in, which tools such as fail2ban read."""
     from allauth.account.adapter import get_adapter

@@ -31,7 +31,7 @@ class AddIndexConcurrently(AddIndex):
         if _is_built(connection, self.index.name):
             return
         is_concurrent = connection.vendor == "postgresql" and not connection.in_atomic_block
-        how: dict[str, Any] = {"concurrently": True} if is_concurrent else {}
+        how: dict[str, object] = {"concurrently": True} if is_concurrent else {}
         schema_editor.add_index(model, self.index, **how)
 
 
@@ -61,7 +61,7 @@ def _build_ahead(connection: BaseDatabaseWrapper, model: Any, index: Any) -> Non
     with connection.cursor() as cursor:  # left by a build that was killed
         cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {connection.ops.quote_name(index.name)}")
     with suppress(ProgrammingError), connection.schema_editor(atomic=False) as editor:
-        how: dict[str, Any] = {"concurrently": True}  # PostgreSQL's editor takes it
+        how: dict[str, object] = {"concurrently": True}  # PostgreSQL's editor takes it
         editor.add_index(model, index, **how)
 
 

@@ -1,7 +1,7 @@
 """Errors with a message for the user."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arqkit.loads import LoadChanges
 
@@ -45,7 +45,9 @@ def require_text(text: str, what: str, *, most: int, todo: str) -> None:
         )
 
 
-def error_body(message: str, code: str, problems: Iterable[RequestProblem] = ()) -> dict[str, Any]:
+def error_body(
+    message: str, code: str, problems: Iterable[RequestProblem] = ()
+) -> dict[str, object]:
     """Return the JSON of every error: a message for people, a code for programs, all problems."""
     return {"message": message, "code": code, "errors": [problem._asdict() for problem in problems]}
 

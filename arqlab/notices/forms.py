@@ -99,7 +99,7 @@ class InvitationForm(forms.Form):
             )
         return addresses
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Check that a new team has a name, and that only a new team has one."""
         cleaned = super().clean() or self.cleaned_data
         has_name, role = bool(cleaned.get("team_name")), cleaned.get("role")

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import polars as pl
 from django.core.paginator import Paginator
@@ -67,6 +66,6 @@ def exact_response(content: bytes | str, name: str) -> HttpResponse:
     return HttpResponse(content, **_of_file(name))
 
 
-def _of_file(name: str) -> dict[str, Any]:
+def _of_file(name: str) -> dict[str, object]:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return {"content_type": _TYPES[name.rpartition(".")[2]], "headers": headers}

@@ -68,7 +68,7 @@ class Listing(SearchForm):
 
     def __init__(
         self,
-        query: Mapping[str, Any],
+        query: Mapping[str, object],
         rows: Rows,
         *,
         searched: Search,
@@ -175,5 +175,5 @@ class _FrameRows:
     def __len__(self) -> int:
         return self.frame.height
 
-    def __getitem__(self, part: slice) -> list[dict[str, Any]]:
+    def __getitem__(self, part: slice) -> list[dict[str, object]]:
         return self.frame[part].to_dicts()

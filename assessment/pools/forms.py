@@ -110,7 +110,7 @@ class PoolForm(forms.Form):
     )
 
     def __init__(
-        self, data: Mapping[str, Any], *, task: Task, runs: Sequence[Run], protocol: PoolProtocol
+        self, data: Mapping[str, object], *, task: Task, runs: Sequence[Run], protocol: PoolProtocol
     ) -> None:
         """Build the form for a task.
 
@@ -140,7 +140,7 @@ class PoolForm(forms.Form):
         """Return the fields that set how each baseline is pooled."""
         return [self[name] for name in self.runs]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Require a size for the method that pools up to a size."""
         cleaned = super().clean() or {}
         if cleaned.get("method") == "rank-by-rank" and cleaned.get("size") == 0:
@@ -163,7 +163,7 @@ class PoolForm(forms.Form):
         return PoolChoice(protocol, self.cleaned_data["seed"], kinds)
 
 
-def choice_data(choice: PoolChoice, runs: Sequence[Run], *, seed: str) -> dict[str, Any]:
+def choice_data(choice: PoolChoice, runs: Sequence[Run], *, seed: str) -> dict[str, object]:
     """Return the form data of a choice, with another seed."""
     settings = asdict(choice.protocol).items()
     filled = {name: value for name, value in settings if value is not None and value is not False}

@@ -1,7 +1,7 @@
 """Queries on formulas: similar formulas, instances, and the history of visual ids."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 from django.db.models.fields.files import FieldFile
@@ -153,12 +153,12 @@ def latex_of(instances: pl.DataFrame) -> list[tuple[str, int]]:
     return [(str(latex or ""), int(number)) for latex, number in counted.head(LATEX_SHOWN).rows()]
 
 
-def history_of(collection: Collection, visual_id: str) -> list[dict[str, Any]]:
+def history_of(collection: Collection, visual_id: str) -> list[dict[str, object]]:
     """Return the changes of a visual id, the newest version first.
 
     The keys of a row: version, made_at, change, old_visual_id, new_visual_id, instances.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     concerned = (pl.col("old_visual_id") == visual_id) | (pl.col("new_visual_id") == visual_id)
     for version in collection.visual_maps.exclude(changes="").order_by("-version"):
         changes = scan_columns(version.changes).filter(concerned)

@@ -1,7 +1,5 @@
 """The organizers' pages of a collection: its contents, imports and their problems."""
 
-from typing import Any
-
 from django.core.paginator import Paginator
 from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse
@@ -35,7 +33,7 @@ PROBLEMS_A_PAGE = 100
 def collection_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the contents of the lab's collection, missing data and imports."""
     collection = collection_of(lab)
-    context: dict[str, Any] = {"collection": collection}
+    context: dict[str, object] = {"collection": collection}
     if collection is not None:
         rows = import_rows(collection, at=timezone.now())
         holdings = holdings_of(collection)

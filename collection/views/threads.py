@@ -163,7 +163,7 @@ def _is_other_reader(request: HttpRequest) -> bool:
     return request.headers.get(READER, str(request.user.pk)) != str(request.user.pk)
 
 
-def _page_or_panel(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
+def _page_or_panel(request: HttpRequest, page: str, context: dict[str, object]) -> HttpResponse:
     """Render the page, or the thread alone for judging, with its reader for offline trips."""
     is_panel = READER in request.headers
     response = render(request, "collection/_thread_panel.html" if is_panel else page, context)

@@ -37,7 +37,7 @@ class SystemRun(models.Model):
         return "\n".join(lines).replace("sha256", "SHA-256")
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """Return settings and what was recorded by names for people, such as `Max tokens`."""
         values = {
             **self.settings,

@@ -129,7 +129,7 @@ def system_search(request: HttpRequest, lab: Lab) -> HttpResponse:
     form = SearchForm(request.GET)
     text = form.text
     pieces = typed_pieces(text)
-    context: dict[str, Any] = {"form": form, "q": text, "pieces": pieces, "seen": ""}
+    context: dict[str, object] = {"form": form, "q": text, "pieces": pieces, "seen": ""}
     context["formulas"] = [piece.latex for piece in pieces if not isinstance(piece, str)]
     sides: list[Side] = []
     if request.GET.get("preview"):

@@ -67,7 +67,7 @@ class SheetForm(forms.Form):
         tasks.queryset = lab.tasks.all()  # type: ignore[attr-defined]
         tasks.label_from_instance = lambda task: task.name  # type: ignore[attr-defined]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Require days in order."""
         cleaned = super().clean() or self.cleaned_data
         first, last = cleaned.get("first"), cleaned.get("last")

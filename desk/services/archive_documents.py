@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import tomli_w
 from django.contrib.auth.models import AnonymousUser
@@ -167,7 +167,7 @@ def _runs(task: Task, released: Sequence[ReleasedRun] | None = None) -> Iterator
         yield Document(f"{task.slug}/runs/{name}", contents, [content])
 
 
-def _task_table(task: Task, paths: Container[str]) -> dict[str, Any]:
+def _task_table(task: Task, paths: Container[str]) -> dict[str, object]:
     """Return a task in lab.toml, with those of its files that the archive has."""
     files = {"topics": "topics.xml", "topic_info": "topic-info.csv", "guidelines": GUIDELINES}
     dates = {name: getattr(task, field) for name, field in DATES.items()}
@@ -205,7 +205,7 @@ def _organizers(lab: Lab) -> list[str]:
     return [membership.user.name for membership in people.order_by("pk")] or [lab.name]
 
 
-def _citation(lab: Lab) -> dict[str, Any]:
+def _citation(lab: Lab) -> dict[str, object]:
     """Return the lab in the Citation File Format, 1.2."""
     return {
         "cff-version": "1.2.0",
@@ -218,7 +218,7 @@ def _citation(lab: Lab) -> dict[str, Any]:
     }
 
 
-def _datacite(lab: Lab) -> dict[str, Any]:
+def _datacite(lab: Lab) -> dict[str, object]:
     """Return the lab by DataCite's schema, 4.6; the repository that publishes it adds the DOI."""
     return {
         "schemaVersion": "http://datacite.org/schema/kernel-4",
@@ -233,5 +233,5 @@ def _datacite(lab: Lab) -> dict[str, Any]:
     }
 
 
-def _json(facts: dict[str, Any]) -> bytes:
+def _json(facts: dict[str, object]) -> bytes:
     return (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode()

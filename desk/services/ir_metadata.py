@@ -64,12 +64,12 @@ def write_ir_metadata(run: Run) -> bytes:
     return yaml_of(facts)
 
 
-def yaml_of(facts: Mapping[str, Any]) -> bytes:
+def yaml_of(facts: Mapping[str, object]) -> bytes:
     """Return facts as YAML, without those that are blank."""
     return yaml.safe_dump(_without_blanks(facts), sort_keys=False, allow_unicode=True).encode()
 
 
-def _without_blanks(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _without_blanks(facts: Mapping[str, object]) -> dict[str, object]:
     cleaned = {
         name: _without_blanks(value) if isinstance(value, dict) else value
         for name, value in facts.items()
@@ -112,14 +112,14 @@ READ = {
 """The fields that are read: their field of the run, how, and what is expected."""
 
 
-def read_ir_metadata(data: bytes, *, path: str) -> dict[str, Any]:
+def read_ir_metadata(data: bytes, *, path: str) -> dict[str, object]:
     """Return what ir_metadata says of a run, by the fields of `Run`, and its `team`.
 
     It may stand between `ir_metadata.start` and `ir_metadata.end`, as comments of a run file do.
     Other fields are left out. Raise FileRefusedError with every problem.
     """
     problems = FileProblems(path)
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     text = _EDGES.sub("", source_text(data, path=path))
     lines = text.strip("\n").split("\n")
     if all(line.startswith("#") for line in lines if line.strip()):
@@ -169,7 +169,7 @@ def _yaml_values(text: str) -> Any:
 
 def take_ir_metadata(
     files: dict[str, SourcePath], problems: list[Problem]
-) -> dict[SourcePath, dict[str, Any]]:
+) -> dict[SourcePath, dict[str, object]]:
     """Take the ir_metadata out of the files of a folder; return what they say of each run file.
 
     The file of a folder belongs to the only other file in it. Problems are added to `problems`.

@@ -50,7 +50,7 @@ def archive_name(load: Job) -> str:
     return f"{load_folder(load)}/archive.zip"
 
 
-def stored_name(load: Job, file: Mapping[str, Any]) -> str:
+def stored_name(load: Job, file: Mapping[str, object]) -> str:
     """Return the name under which a file of a load is kept."""
     # Version 0.1 kept each by its own name.
     return str(file.get("stored") or f"{load_folder(load)}/sent/{file['field']}/{file['name']}")

@@ -1,7 +1,6 @@
 """Filters of the home, lab and task pages."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from django import template
 
@@ -24,13 +23,13 @@ def phase(row: LabRow, overview: LabsOverview) -> str:
 
 
 @register.inclusion_tag("desk/_next_action.html")
-def next_action(row: TaskRow, overview: LabsOverview, standing: LabRoles) -> dict[str, Any]:
+def next_action(row: TaskRow, overview: LabsOverview, standing: LabRoles) -> dict[str, object]:
     """Return the next step of a person in a task for its button."""
     return {"cell": overview.next_cell(row, standing)}
 
 
 @register.inclusion_tag("desk/_stages.html")
-def task_stages(row: TaskRow, overview: LabsOverview, standing: LabRoles) -> dict[str, Any]:
+def task_stages(row: TaskRow, overview: LabsOverview, standing: LabRoles) -> dict[str, object]:
     """Return the stages of a task for its progress chart."""
     stages = overview.stages(row, organizes=standing.organizes)
     return {"stages": stages, "task": row.task}

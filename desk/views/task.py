@@ -1,7 +1,5 @@
 """The page of a task."""
 
-from typing import Any
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -34,7 +32,7 @@ def run_detail(request: HttpRequest, run: Run) -> HttpResponse:
     return news(request, "desk/run_detail.html", _context(request, run))
 
 
-def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
+def _context(request: HttpRequest, run: Run) -> dict[str, object]:
     task, now = run.task, timezone.now()
     access = score_access_of(request.user, task)
     organizes = may_organize(request.user, task.lab)

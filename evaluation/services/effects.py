@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 from django.db.models import Count
@@ -226,7 +226,7 @@ class SecondEffect(NamedTuple):
     means: pl.DataFrame
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """Return the means of each run by measure, with the measure's heading."""
         headings = {effect.measure.name: effect.measure.heading for effect in self.measures}
         return [row | {"heading": headings[row["measure"]]} for row in self.means.to_dicts()]

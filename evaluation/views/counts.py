@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import methodcaller
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
@@ -48,7 +47,7 @@ def _task_column(lab: Lab) -> Column:
     return Column("Task", "task.name", is_head=True, link=to("task", lab.slug, of="task.slug"))
 
 
-def _judged_table(lab: Lab, rows: Sequence[dict[str, Any]]) -> Table:
+def _judged_table(lab: Lab, rows: Sequence[dict[str, object]]) -> Table:
     return Table(
         "judged",
         [
@@ -71,7 +70,7 @@ def _judged_table(lab: Lab, rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _attributes_table(lab: Lab, rows: Sequence[dict[str, Any]]) -> Table:
+def _attributes_table(lab: Lab, rows: Sequence[dict[str, object]]) -> Table:
     return Table(
         "attributes",
         [
@@ -88,7 +87,7 @@ def _attributes_table(lab: Lab, rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _submissions_table(lab: Lab, rows: Sequence[dict[str, Any]]) -> Table:
+def _submissions_table(lab: Lab, rows: Sequence[dict[str, object]]) -> Table:
     collection = collection_of(lab)
     return Table(
         "submissions",
@@ -107,7 +106,7 @@ def _submissions_table(lab: Lab, rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _qrels_rows(sight: ScoreAccess) -> Iterator[dict[str, Any]]:
+def _qrels_rows(sight: ScoreAccess) -> Iterator[dict[str, object]]:
     versions = sight.task.qrel_sets.select_related("task").order_by("version")
     if not sight.organizes:
         versions = versions.filter(pk__in=released_versions(sight).values("qrel_set"))
@@ -124,13 +123,13 @@ def _qrels_rows(sight: ScoreAccess) -> Iterator[dict[str, Any]]:
 
 def _qrels_row(
     qrel_set: QrelSet, part: str, labelled: LabelledTopics, topics: set[str]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     judged, positive = (Range.of([side[topic] for topic in topics]) for side in labelled)
     row = {"task": qrel_set.task, "qrels": qrel_set, "part": part, "topics": len(topics)}
     return row | {"judged": judged, "positive": positive}
 
 
-def _topic_rows(task: Task) -> Iterator[dict[str, Any]]:
+def _topic_rows(task: Task) -> Iterator[dict[str, object]]:
     attributes = topic_attributes(task)
     splits = attributes.pop("split", {})
     for name, values in attributes.items():
@@ -143,7 +142,7 @@ def _topic_rows(task: Task) -> Iterator[dict[str, Any]]:
             yield {"task": task, "field": heading(name), "value": value, "topics": topics} | parts
 
 
-def _run_row(sight: ScoreAccess) -> dict[str, Any]:
+def _run_row(sight: ScoreAccess) -> dict[str, object]:
     runs = sight.task.runs.competing()
     teams = runs.filter(is_baseline=False).values("team").distinct().count()
     baselines = runs.filter(is_baseline=True).count()
@@ -156,7 +155,7 @@ def _run_row(sight: ScoreAccess) -> dict[str, Any]:
     }
 
 
-def _split_columns(topics: Iterable[dict[str, Any]]) -> Iterator[Column]:
+def _split_columns(topics: Iterable[dict[str, object]]) -> Iterator[Column]:
     """Yield the columns of the splits that any topics have."""
     for part in ("test", "train"):
         if any(row.get(part) for row in topics):

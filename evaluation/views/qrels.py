@@ -1,6 +1,6 @@
 """The effect of a version of the qrels on the board."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import polars as pl
@@ -32,7 +32,7 @@ class VersionEffect(NamedTuple):
 
     measure: Measure
     ranking: RankingEffect
-    rows: list[dict[str, Any]]
+    rows: list[dict[str, object]]
 
 
 def shared_measures(before: QrelSet, after: QrelSet) -> dict[Measure, Measure]:
@@ -76,7 +76,7 @@ def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the ranks and scores of all runs by two versions, by default the two newest."""
     qrel_sets = QrelSet.objects.filter(task=task).select_related("task__lab").order_by("-version")
     versions = {str(qrel_set.version): qrel_set for qrel_set in qrel_sets}
-    context: dict[str, Any] = {"versions": versions.values()}
+    context: dict[str, object] = {"versions": versions.values()}
     if not versions:
         return render(request, "evaluation/qrels_effect.html", context)
     newest = list(versions)

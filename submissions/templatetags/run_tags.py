@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from django import template
 from django.utils.html import escape
@@ -35,7 +34,7 @@ def places_table(problem: RunProblem) -> Table:
 
 
 @register.simple_tag
-def left_out_table(runs: Iterable[Mapping[str, Any]]) -> Table:
+def left_out_table(runs: Iterable[Mapping[str, object]]) -> Table:
     """Return the runs that a pool, qrels or a leaderboard leaves out, with the reasons."""
     columns = [
         Column("Run", "tag", is_head=True),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from arqkit.formats.dumps.blocks import DumpRow
 from arqkit.records import Problem
@@ -91,7 +91,7 @@ class PostLinkRecord(NamedTuple):
     created_at: datetime | None
 
     @property
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> dict[str, object]:
         """Return the values that are stored: all but the id."""
         return {name: getattr(self, name) for name in self._fields[1:]}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import polars as pl
 
@@ -55,7 +55,7 @@ class WrittenScale(NamedTuple):
     """A scale, its JSON form as written in the file, and the lowest relevant label of a preset."""
 
     scale: LabelScale
-    written: str | list[dict[str, Any]]
+    written: str | list[dict[str, object]]
     relevant_from: int | None = None
 
 

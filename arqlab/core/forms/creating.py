@@ -28,7 +28,7 @@ class AddressField(forms.CharField):
 class WithAddress(forms.Form):
     """A form with a name and an address."""
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Check the address, or make it from the name."""
         cleaned = super().clean() or self.cleaned_data
         address = slugify(cleaned.get("name", ""))[:50].strip("-")

@@ -236,7 +236,7 @@ class TaskForm(TaskDatesForm, VersionedForm):
         except ValueError as error:
             raise forms.ValidationError(f"Unknown labels. Enter {error}.") from error
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Check that a label is relevant."""
         cleaned = super().clean() or self.cleaned_data
         overrides = {name: cleaned.get(name) for name in ("labels", "relevant_from")}
@@ -252,7 +252,7 @@ class TaskForm(TaskDatesForm, VersionedForm):
         return cleaned
 
     @property
-    def protocol(self) -> dict[str, Any]:
+    def protocol(self) -> dict[str, object]:
         """Return the protocol fields; empty fields have the preset's value."""
         preset, cleaned = self.task.preset, self.cleaned_data
         return {
@@ -262,7 +262,7 @@ class TaskForm(TaskDatesForm, VersionedForm):
         }
 
     @property
-    def changes(self) -> dict[str, Any]:
+    def changes(self) -> dict[str, object]:
         """Return the task's own fields."""
         return {name: self.cleaned_data[name] for name in OWN_FIELDS if name in self.cleaned_data}
 

@@ -53,7 +53,7 @@ class ZonedTimeInput(forms.MultiWidget):
         return f"{id_}_0" if id_ else id_
 
     def render(
-        self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None
+        self, name: str, value: Any, attrs: dict[str, object] | None = None, renderer: Any = None
     ) -> SafeString:
         """Render the inputs, and the moment in UTC."""
         self._offer(value)

@@ -20,7 +20,7 @@ class ReasonsForm(forms.Form):
 
     def __init__(
         self,
-        data: Mapping[str, Any] | None,
+        data: Mapping[str, object] | None,
         *,
         kind: str,
         names: Mapping[str, str],
@@ -77,7 +77,7 @@ def words_column(path: str) -> Column:
     return Column("Title and tags", lambda row: topic_words(topic(row)), css="topic-words")
 
 
-def topic_picker(name: str, rows: list[dict[str, Any]], *more: Column) -> Table:
+def topic_picker(name: str, rows: list[dict[str, object]], *more: Column) -> Table:
     """Return the table of topics to choose, whose boxes are the field `name` of the form around it.
 
     A row has its `topic` and the `value` of its box, and may have `is_chosen`.
@@ -97,7 +97,7 @@ class TopicPicker(forms.CheckboxSelectMultiple):
     """A table of topics with a box each, which can be searched and chosen by range."""
 
     def render(
-        self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None
+        self, name: str, value: Any, attrs: dict[str, object] | None = None, renderer: Any = None
     ) -> SafeString:
         """Return the table; without scripts it has boxes only."""
         rows = [
@@ -127,7 +127,7 @@ class LeftOutTopicsForm(ReasonsForm):
 
     def __init__(
         self,
-        data: Mapping[str, Any] | None,
+        data: Mapping[str, object] | None,
         *,
         topics: Iterable[Topic],
         reasons: Mapping[str, str] | None = None,

@@ -127,7 +127,7 @@ def start_job(
 def repeat_job(
     *,
     job: Job,
-    options: dict[str, Any],
+    options: dict[str, object],
     at: datetime,
     by: User,
     store: Callable[[Job], None] | None = None,

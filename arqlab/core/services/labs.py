@@ -25,7 +25,7 @@ DATES = ("opens_at", "deadline", "judging_deadline", "closed_at")
 
 
 @transaction.atomic
-def change_lab(*, lab: Lab, changes: dict[str, Any], by: User | None) -> Lab:
+def change_lab(*, lab: Lab, changes: dict[str, object], by: User | None) -> Lab:
     """Change fields of a lab (`LAB_FIELDS`) and record the old and new values."""
     # Lock the lab: the log must record the values that these replace.
     lab = Lab.objects.select_for_update().get(pk=lab.pk)
@@ -39,8 +39,8 @@ def change_lab(*, lab: Lab, changes: dict[str, Any], by: User | None) -> Lab:
 def change_task(
     *,
     task: Task,
-    changes: dict[str, Any],
-    protocol: dict[str, Any],
+    changes: dict[str, object],
+    protocol: dict[str, object],
     by: User | None,
     at: datetime | None = None,
     confirmed: bool | str = False,
@@ -117,7 +117,7 @@ def require_order(task: Task) -> None:
 
 
 def require_future(
-    task: Task, changes: dict[str, Any], *, at: datetime, confirmed: bool | str
+    task: Task, changes: dict[str, object], *, at: datetime, confirmed: bool | str
 ) -> None:
     """Check that the new deadlines of a task lie in the future, or that the user confirmed them.
 

@@ -58,8 +58,8 @@ class FolderEditsError(UserError):
 
 def _task_edits(
     task: Task,
-    fields: Mapping[str, Any],
-    overrides: Mapping[str, Any],
+    fields: Mapping[str, object],
+    overrides: Mapping[str, object],
     edited: Mapping[tuple[str, str], Any],
     *,
     at: datetime,
@@ -170,7 +170,7 @@ def load_lab_file(
         )
     ]
     if is_new or changed or tasks:
-        detail: dict[str, Any] = {"tasks": tasks, "edits": list(map(str, edits))}
+        detail: dict[str, object] = {"tasks": tasks, "edits": list(map(str, edits))}
         detail |= {
             "changed": changed,
             "keeps_edits": bool(kept_edits),
@@ -205,17 +205,17 @@ def _decided_edits(
     return edits
 
 
-def _lab_fields(lab_file: LabFile) -> dict[str, Any]:
+def _lab_fields(lab_file: LabFile) -> dict[str, object]:
     return {"name": lab_file.name, "protocol": lab_file.protocol.slug}
 
 
 def _without_kept(
     record: Lab | Task,
-    fields: dict[str, Any],
+    fields: dict[str, object],
     kept_edits: Set[tuple[str, str]],
     *,
     prefix: str = "",
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the fields without those whose edited value is kept."""
     record_name = record.slug if isinstance(record, Lab) else str(record)
     return {
@@ -249,12 +249,12 @@ def _load_task(
     return changed
 
 
-def _task_fields(task_file: TaskFile, *, position: int) -> dict[str, Any]:
+def _task_fields(task_file: TaskFile, *, position: int) -> dict[str, object]:
     """Return the fields of a task that the folder sets."""
     # Six-column files have the items of the folder, else of the first qrels, as trec_eval needs.
     has_items = "items" in task_file.overrides or not task_file.qrels
     items = task_file.protocol.items if has_items else task_file.qrels[0].items
-    fields: dict[str, Any] = {"name": task_file.name, "kind": task_file.kind.value}
+    fields: dict[str, object] = {"name": task_file.name, "kind": task_file.kind.value}
     fields |= {"position": position, "trec_items": items.value}
     if task_file.published_runs:
         fields["published_runs"] = task_file.published_runs.value
@@ -263,7 +263,7 @@ def _task_fields(task_file: TaskFile, *, position: int) -> dict[str, Any]:
     return fields | {name: date for name, date in dates.items() if date}
 
 
-def _update(record: Lab | Task, fields: dict[str, Any]) -> list[str]:
+def _update(record: Lab | Task, fields: dict[str, object]) -> list[str]:
     """Save the fields that differ and return their names."""
     changed = [name for name, value in fields.items() if getattr(record, name) != value]
     for name in changed:

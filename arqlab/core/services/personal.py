@@ -85,16 +85,16 @@ def _places() -> Iterator[tuple[type[Model], ForeignKey[Any, Any]]]:
             yield field.model, field
 
 
-def personal_data(user: User) -> dict[str, list[dict[str, Any]]]:
+def personal_data(user: User) -> dict[str, list[dict[str, object]]]:
     """Return every row that is about a person or names them, by table; secrets are left out."""
-    rows: dict[str, list[dict[str, Any]]] = {"core.User": _rows(User, pk=user.pk)}
+    rows: dict[str, list[dict[str, object]]] = {"core.User": _rows(User, pk=user.pk)}
     for model, field in _places():
         if rows_of_field := _rows(model, **{field.name: user.pk}):
             rows[f"{model._meta.label} ({field.name})"] = rows_of_field
     return rows
 
 
-def _rows(model: type[Model], **of: object) -> list[dict[str, Any]]:
+def _rows(model: type[Model], **of: object) -> list[dict[str, object]]:
     names = [
         field.attname for field in model._meta.concrete_fields if (model, field.name) not in SECRETS
     ]

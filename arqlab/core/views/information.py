@@ -63,7 +63,7 @@ class InformationForm:
         return json.dumps(self.facts)
 
     @property
-    def rows(self) -> list[tuple[Topic, list[dict[str, Any]]]]:
+    def rows(self) -> list[tuple[Topic, list[dict[str, object]]]]:
         """Return the topics with their cells; submitted values take precedence.
 
         A cell has its value, its options, and the value of the folder, which organizers may edit.
@@ -90,7 +90,7 @@ class InformationForm:
         current = [change._replace(was=now[change.query_id][change.field]) for change in of_topics]
         return [change for change in current if change.was != change.value]
 
-    def _cell(self, topic: Topic, name: str) -> dict[str, Any]:
+    def _cell(self, topic: Topic, name: str) -> dict[str, object]:
         key, now = f"{name}:{topic.query_id}", topic.facts.get(name, "")
         value = now if self.data is None else normalized_value(name, self.data.get(key, now))
         folder, options = topic.info.get(name, ""), self.values[name]

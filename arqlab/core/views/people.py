@@ -1,7 +1,5 @@
 """The people and teams of a lab."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -37,7 +35,7 @@ def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             grant_role(lab=lab, user=person, role=role, by=by, confirmed=confirmed)
             messages.success(request, f"{person.name} is now {role} of {lab}.")
             return redirect("core:people-list", lab=lab.slug)
-    context: dict[str, Any] = {"form": form}
+    context: dict[str, object] = {"form": form}
     context |= {"duties": duties(), "granted": people_in_words(Role.granted())}
     return answer(request, "core/people_list.html", context, _staff_table(lab), _teams_table(lab))
 

@@ -1,7 +1,5 @@
 """Invitations to a lab: sent, withdrawn, and accepted with their link."""
 
-from typing import Any
-
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -114,7 +112,7 @@ def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
     invitation = get_object_or_404(invitations, token=token)
     if request.method == "POST":
         return _accept(request, invitation)
-    context: dict[str, Any] = {"invitation": invitation, "lab": invitation.lab}
+    context: dict[str, object] = {"invitation": invitation, "lab": invitation.lab}
     return render(request, "notices/invitation_accept.html", context)
 
 

@@ -1,7 +1,5 @@
 """Messages to the people of a lab."""
 
-from typing import Any
-
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -70,7 +68,7 @@ def _messages_table(request: HttpRequest, lab: Lab) -> Table:
 def message_create(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Write a message, preview it with its recipients, and send it."""
     form = MessageForm(request.POST or None)
-    context: dict[str, Any] = {"form": form, "sends_mail": settings.SENDS_MAIL}
+    context: dict[str, object] = {"form": form, "sends_mail": settings.SENDS_MAIL}
     if request.method == "POST" and form.is_valid():
         if "send" in request.POST:
             return _send(request, lab, form)

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -41,7 +41,7 @@ class JudgedDays:
         return any(row.expected for row in self.days)
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """Return the data of the chart, as `js/charts.js` reads it."""
         days = [
             {"day": row.day.isoformat(), "judged": row.judged, "expected": row.expected}

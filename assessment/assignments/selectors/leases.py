@@ -33,7 +33,7 @@ def long_leases(at: datetime) -> QuerySet[PoolItem]:
     return long.filter(_HOLDERS_ROLE)
 
 
-def trips_of_task(task: Task, *, at: datetime) -> list[dict[str, Any]]:
+def trips_of_task(task: Task, *, at: datetime) -> list[dict[str, object]]:
     """Return the offline trips in a task, by topic and assessor, in two queries.
 
     Each has the `person`, the id of the topic, the number of `items` and `until` when it lasts.

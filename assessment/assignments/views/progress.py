@@ -1,7 +1,6 @@
 """The tables of the assignments page: assessors, days, trips, forecasts, and topics."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
@@ -106,7 +105,7 @@ def days_table(progress: JudgedDays) -> Table:
     )
 
 
-def trips_table(trips: Sequence[dict[str, Any]]) -> Table:
+def trips_table(trips: Sequence[dict[str, object]]) -> Table:
     """Return the items that assessors have prepared for judging offline."""
     return Table(
         "trips",

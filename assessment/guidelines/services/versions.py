@@ -243,7 +243,7 @@ def guidelines_json(task: Task) -> Iterator[bytes]:
     """
     entries = task.guideline_entries.order_by("pk").values_list("pk", flat=True)
     numbers = {key: number for number, key in enumerate(entries, 1)}
-    default: list[dict[str, Any]] = [
+    default: list[dict[str, object]] = [
         {"version": 0, "saved": None, "text": guideline_text(task, None), "definitions": {}}
     ]
     texts = ("question", "decision", "reason", "origin", "place")

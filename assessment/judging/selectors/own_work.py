@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q
 
@@ -125,7 +125,7 @@ class OwnHours(TopicRows):
         return [(day, work) for day, _, work in self.sheet.days]
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """Return the data of the chart, as `js/charts.js` reads it."""
         return {
             "days": [

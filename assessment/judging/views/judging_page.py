@@ -1,7 +1,5 @@
 """The judging page, and the list of what a person judges in a lab."""
 
-from typing import Any
-
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
@@ -117,7 +115,7 @@ def judge(request: HttpRequest, place: Place) -> HttpResponse:
 
 def _judge_context(
     place: Place, user: User, sitting: Sitting, *, is_offline: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     task = place.task
     guideline, following, next_url = current_guideline(task), next_topic(place, user), ""
     if following:
@@ -158,7 +156,7 @@ def _judge_context(
     }
 
 
-def place_context(place: Place) -> dict[str, Any]:
+def place_context(place: Place) -> dict[str, object]:
     home_url = reverse("assessment:judging-home", args=[place.path.lab])
     if place.round and not place.path.opens_lab:
         home_url = place.round.address
@@ -184,7 +182,7 @@ def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
 
 def _config(
     sitting: Sitting, place: Place, user: User, guideline: Guideline | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     work, lab, guideline_url = sitting.work, place.path.lab, ""
     # The default text comes with the page, and applicants may not open other pages of the lab.
     if guideline and place.path.opens_lab:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -161,7 +161,7 @@ def can_be_discarded(pool: Pool) -> bool:
     return not later.exists() and not Judgment.official.filter(instance__item__pool=pool).exists()
 
 
-def pooled_runs(sources: TaskSources) -> list[dict[str, Any]]:
+def pooled_runs(sources: TaskSources) -> list[dict[str, object]]:
     """Return the value of `Pool.runs`: kind, depth, name and index hash of each pooled run."""
     choice = sources.choice
     rows = [
@@ -171,7 +171,7 @@ def pooled_runs(sources: TaskSources) -> list[dict[str, Any]]:
     return rows + [{"kind": WRITTEN, "depth": None, **_named(run)} for run in sources.written]
 
 
-def _named(run: Run) -> dict[str, Any]:
+def _named(run: Run) -> dict[str, object]:
     with run.index.open("rb") as file:
         digest = sha256(file.read()).hexdigest()
     return {"run": run.pk, "team": run.team.name, "tag": run.tag, "sha256": digest}

@@ -1,7 +1,6 @@
 """Closing, reopening and discarding of pools."""
 
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
@@ -55,6 +54,6 @@ def _set_closed(pool: Pool, *, verb: str, by: User | None, closed_at: datetime |
         record_event(verb, pool, by, **pool_facts(pool))
 
 
-def pool_facts(pool: Pool) -> dict[str, Any]:
+def pool_facts(pool: Pool) -> dict[str, object]:
     """Return the facts of a pool that every audit event about it records."""
     return {"number": pool.number, "sha256": pool.sha256}

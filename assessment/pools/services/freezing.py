@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
 import polars as pl
 from django.db import transaction
@@ -211,7 +210,7 @@ def _freeze(
     return pool
 
 
-def _left_out(task: Task, choice: PoolChoice) -> dict[str, Any]:
+def _left_out(task: Task, choice: PoolChoice) -> dict[str, object]:
     """Return the value of `Pool.left_out`, without what a pool could not contain any more."""
     runs, topics = candidate_runs(task), choice.without_topics
     run_keys = runs.filter(pk__in=list(choice.without_runs)).values_list("pk", flat=True)

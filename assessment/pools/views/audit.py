@@ -1,7 +1,6 @@
 """The pool audit: what baselines, or chosen runs, rank high and nobody pools or judges."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -99,13 +98,13 @@ def _items_table(request: HttpRequest, task: Task, audit: PoolAudit, runs: Seque
     )
 
 
-def _thread_of(task: Task) -> Callable[[dict[str, Any]], str]:
+def _thread_of(task: Task) -> Callable[[dict[str, object]], str]:
     """Return what makes the address of an item's thread; an answer of Task 3 has none."""
     if task.kind == Task.Kind.GENERATED_ANSWERS:
         return lambda row: ""
     is_formulas = task.kind == Task.Kind.FORMULAS
 
-    def address(row: dict[str, Any]) -> str:
+    def address(row: dict[str, object]) -> str:
         post = row["post"] if is_formulas else row["item"]
         page = reverse("collection:post-detail", args=[task.lab.slug, post]) if post else ""
         return f"{page}?{urlencode({'formula': row['doc_id']})}" if page and is_formulas else page

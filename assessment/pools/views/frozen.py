@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -196,7 +196,7 @@ def _labels_table(pool: Pool, topics: Sequence[TopicSize]) -> Table:
 def _runs_table(pool: Pool) -> Table:
     runs_by_key = Run.objects.in_bulk([run["run"] for run in pool.runs])
 
-    def name(pooled: Mapping[str, Any]) -> str:
+    def name(pooled: Mapping[str, object]) -> str:
         run = runs_by_key.get(pooled["run"])
         return format_html("{} {}", pooled["tag"], standing_chip(run.standing if run else None))
 

@@ -1,7 +1,6 @@
 """The page that freezes the draft of the qrels, without what is left out by hand."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -36,7 +35,7 @@ def qrels_freeze(request: HttpRequest, task: Task) -> HttpResponse:
         with refused(forms.version):
             ceremony.require_acknowledged(request.POST)
             return _frozen(request, task, forms.choice)
-    context: dict[str, Any] = {"ceremony": ceremony}
+    context: dict[str, object] = {"ceremony": ceremony}
     refusals = [*forms.topics.messages, *forms.runs.messages]
     context |= {"refusals": refusals, "draft": forms.draft, "form": forms.version}
     context |= {"topics_form": forms.topics, "runs_form": forms.runs}

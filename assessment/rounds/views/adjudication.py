@@ -133,7 +133,7 @@ def adjudication_detail(request: HttpRequest, task: Task, instance: int) -> Http
     return render(request, PAGE, context, status=422 if form.errors else 200)
 
 
-def _proposal(task: Task, instance: PoolInstance) -> dict[str, Any]:
+def _proposal(task: Task, instance: PoolInstance) -> dict[str, object]:
     """Return the proposal of an expert as the initial values of a decision."""
     proposed = [opinion for opinion in opinions_of(task, instance) if opinion.judgment is None]
     return {"label": proposed[-1].label.value, "reason": proposed[-1].comment} if proposed else {}
@@ -198,7 +198,7 @@ def _open_instances(task: Task, instance: PoolInstance) -> list[PoolInstance]:
     return [instance, *others.select_related("item__topic")]
 
 
-def _context(task: Task, instance: PoolInstance) -> dict[str, Any]:
+def _context(task: Task, instance: PoolInstance) -> dict[str, object]:
     """Return what the page shows: the item, its labels, and the state of its adjudication."""
     scale, state = task_scale(task), adjudication_of(task, instance)
     opinions = opinions_of(task, instance)

@@ -1,7 +1,7 @@
 """The meeting about a round: its disagreements one by one, and the decisions of the expert."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -133,7 +133,7 @@ def meeting(request: HttpRequest, visible: SeenRound) -> HttpResponse:
         raise Http404
     items = meeting_items(round_)
     place = max(1, min(number_of(request.GET.get("at", "")) or 1, len(items)))
-    context: dict[str, Any] = {"task": round_.task, "lab": round_.task.lab, "round": round_}
+    context: dict[str, object] = {"task": round_.task, "lab": round_.task.lab, "round": round_}
     context |= {"organizes": visible.organizes, "items": items, "place": place}
     form = None
     if items:
@@ -148,7 +148,7 @@ def meeting(request: HttpRequest, visible: SeenRound) -> HttpResponse:
 
 def _item_context(
     request: HttpRequest, visible: SeenRound, item: Disagreement, instance: PoolInstance
-) -> dict[str, Any]:
+) -> dict[str, object]:
     round_, user = visible.round, signed_in(request)
     cases = round_.task.guideline_entries.filter(
         kind=GuidelineEntry.Kind.CASE, topic=item.topic, item=item.doc_id

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -15,7 +14,7 @@ from contrib.retrieval.services.indexes import Progress, built_index
 from contrib.retrieval.services.timing import Ranked
 
 
-def by_approach0(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
+def by_approach0(sources: Sources, settings: Mapping[str, object], progress: Progress) -> Ranked:
     """Return the best formulas for each topic, or the answers with the best ones."""
 
     def build(folder: Path) -> None:

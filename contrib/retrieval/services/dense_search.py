@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -19,12 +18,12 @@ from contrib.retrieval.services.timing import Ranked, ranked_by_topic
 OPTIONS = {"model": dense.MODEL_SHA256}
 
 
-def dense_text_facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def dense_text_facts(sources: Sources, settings: Mapping[str, object]) -> Mapping[str, object]:
     """Return the hash of the model's weights."""
     return {"model_sha256": dense.MODEL_SHA256}
 
 
-def by_dense_text(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
+def by_dense_text(sources: Sources, settings: Mapping[str, object], progress: Progress) -> Ranked:
     """Return the posts whose vectors are nearest to each topic's (004 §6)."""
     folder = build_vectors(sources, progress)
     return ranked_by_topic(sources.topics, progress, lambda topic: nearest_posts(folder, [topic]))

@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from django.conf import settings as server
@@ -28,7 +27,7 @@ NAME = "tangent-s"
 OPTIONS = {"version": INDEX_VERSION, "converter": converter_name(exact=False)}
 
 
-def formula_search_facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def formula_search_facts(sources: Sources, settings: Mapping[str, object]) -> Mapping[str, object]:
     """Return the weights of the three alignment scores in both trees, and the converter."""
     layouts, operators = WEIGHTS.tolist()
     converter = OPTIONS["converter"]
@@ -38,7 +37,7 @@ def formula_search_facts(sources: Sources, settings: Mapping[str, Any]) -> Mappi
     }
 
 
-def by_formulas(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
+def by_formulas(sources: Sources, settings: Mapping[str, object], progress: Progress) -> Ranked:
     """Return the best formulas for each topic, or the answers with the best ones (000, §4.3)."""
     index = opened_index(build_formulas(sources, progress))
 

