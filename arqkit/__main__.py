@@ -328,6 +328,9 @@ def _read_run(name: str, data: bytes, *, order: OrderBy) -> ReadRun:
     """Read a run in any format of ranked lists, which its lines show."""
     rules = RunRules(TaskKind.FORMULAS, limit=LARGEST, order=order, pooling_order=order)
     kinds = read_rows(decode_run(data).data, rules).layout.kinds
+    if not kinds:  # a list of documents may have no scores
+        rules = replace(rules, kind=TaskKind.DOCUMENTS)
+        kinds = read_rows(decode_run(data).data, rules).layout.kinds
     if TaskKind.GENERATED_ANSWERS in kinds:
         raise MisuseError(f"{name} has generated answers, which have ids only on the server.")
     rules = replace(rules, kind=kinds[0] if kinds else rules.kind)

@@ -323,7 +323,7 @@ def _is_other_format(table: RunTable, rules: RunRules) -> bool:
 
 def row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[Finding]:
     """Run every check of rows. Items in another task's format are not looked up."""
-    rows = table.rows
+    rows, rules = table.rows, table.rules(rules)
     if not rows.height:
         return
     yield from check_topics(rows, rules)

@@ -2,7 +2,8 @@
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
@@ -37,7 +38,8 @@ SCORE_LIKE = re.compile(
 class Layout(NamedTuple):
     """A format of run files.
 
-    The fields are described in formats.toml. The columns topic, rank, score and tag are required.
+    The fields are described in formats.toml. The columns topic, rank and tag are required, and the
+    score where the format has scores.
     """
 
     format: str
@@ -53,19 +55,40 @@ class Layout(NamedTuple):
         """Return the name of the format and of its columns."""
         return f"{self.name} ({len(self.columns)} columns: {self.titles})"
 
+    @property
+    def has_scores(self) -> bool:
+        """Return whether files have scores; without them, the ranks are the order."""
+        return "score" in {*self.columns, *self.fill}
 
-def _read_layouts() -> list[Layout]:
-    return [
-        Layout(
+    @property
+    def ranked_columns(self) -> Columns:
+        """Return where the rows of a ranked list have their rank, score, tag and constant."""
+        places = {name: index for index, name in enumerate(self.columns)}
+        return Columns(
+            len(self.columns),
+            rank=places["rank"],
+            score=places.get("score"),
+            constant=places.get("q0"),
+            has_tag="tag" in places,
+        )
+
+
+def _read_layouts() -> dict[str, Layout]:
+    return {
+        key: Layout(
             **table
             | {"columns": tuple(table["columns"]), "kinds": tuple(map(TaskKind, table["kinds"]))}
             | ({"items": ItemKind(table["items"])} if "items" in table else {})
         )
-        for table in data_beside(__file__).values()
-    ]
+        for key, table in data_beside(__file__).items()
+    }
 
 
-FORMATS = TASK1, TASK2, TASK3, TASK3_IDS, TREC, TWO_COLUMNS = _read_layouts()
+_DECLARED = _read_layouts()
+FORMATS = tuple(_DECLARED.values())
+TASK1, TASK2, TASK3 = _DECLARED["task1"], _DECLARED["task2"], _DECLARED["task3"]
+TASK3_IDS, TREC = _DECLARED["task3-ids"], _DECLARED["trec"]
+TWO_COLUMNS = _DECLARED["two-columns"]
 UNKNOWN = Layout("unknown", "an unknown format", (), "", kinds=())
 
 
@@ -90,7 +113,8 @@ class RunTable(NamedTuple):
 
     `rows` has line (Int64, from 1), topic, item, post, rank_text, score_text, tag (String; post may
     be null), rank (Int64) and score (Float64), both null where they cannot be read, and for Task 3
-    last_line (Int64), answer and sources. `lost` has the lines that are not rows. The file cannot
+    last_line (Int64), answer and sources. Without scores in the file, `rows` has no score_text, and
+    the score follows from the rank. `lost` has the lines that are not rows. The file cannot
     be repaired (`can_rewrite`) if its columns could be other ones. `mended` has all lines of a file
     with slips (`slips.read_slip`) without them.
     """
@@ -110,6 +134,10 @@ class RunTable(NamedTuple):
             return self.layout.name
         return f"{self.layout} {SEPARATORS[self.separator]}-separated"
 
+    def rules(self, rules: RunRules) -> RunRules:
+        """Return the rules of a task for this file: without scores, the ranks are the order."""
+        return rules if self.layout.has_scores else replace(rules, order="rank")
+
 
 def read_rows(data: bytes, rules: RunRules) -> RunTable:
     """Read the rows of a decoded run (`lines.decode_run`) in the format that its lines show."""
@@ -117,8 +145,10 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
         return read_rows(b"", rules)._replace(findings=is_json, lost=FIRST_LINE, can_rewrite=False)
     lines = split_lines(data)
     slip = read_slip(lines, _ranked_columns(rules))
+    columns = slip.columns if isinstance(slip, Slip) else slip
     quoted = not slip and holds_answers(data, rules.kind, may_lack_texts=rules.has_answer_ids)
-    formats = known_formats(rules)
+    # Any few columns could be a format without scores, so only ranks that rise show one.
+    formats = [it for it in known_formats(rules) if it.has_scores or it.ranked_columns == columns]
     widths = sorted({len(layout.columns) for layout in formats if layout.quoted == quoted})
     if quoted:
         cells = cut_records(data.decode(errors="replace"), max(widths))
@@ -131,10 +161,10 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
         is_header |= pl.col("line") == slip.header
     headers, content = _parted(frame, is_header)
     width = max(widths, key=lambda width: ((frame["width"] == width).sum(), width))
-    if slip:
-        width = (slip.columns if isinstance(slip, Slip) else slip).width
+    if columns:
+        width = columns.width
     bad, good = _parted(content, pl.col("width") != width)
-    layout = _layout(good, width, rules, quoted=quoted)
+    layout = _layout(good, [it for it in formats if len(it.columns) == width], rules, quoted=quoted)
     padded, good = (good.clear(), good) if quoted else _without_padding(good, cells)
     findings = [
         *(slip.findings if isinstance(slip, Slip) else ()),
@@ -160,16 +190,7 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
 
 def _ranked_columns(rules: RunRules) -> list[Columns]:
     """Return the columns of the ranked lists that a task takes."""
-    names = [layout.columns for layout in taken_formats(rules) if not layout.quoted]
-    return [
-        Columns(
-            len(columns),
-            rank=columns.index("rank"),
-            score=columns.index("score"),
-            constant=columns.index("q0") if "q0" in columns else None,
-        )
-        for columns in names
-    ]
+    return [layout.ranked_columns for layout in taken_formats(rules) if not layout.quoted]
 
 
 def holds_answers(data: bytes, kind: TaskKind, *, may_lack_texts: bool = False) -> bool:
@@ -216,11 +237,12 @@ def _header_names(first_cells: pl.Series, topics: tuple[str, ...]) -> list[str]:
     return [n for n, word in plain.items() if n not in topics and HEADER_WORDS.fullmatch(word)]
 
 
-def _layout(good: pl.DataFrame, width: int, rules: RunRules, *, quoted: bool) -> Layout:
+def _layout(
+    good: pl.DataFrame, layouts: Sequence[Layout], rules: RunRules, *, quoted: bool
+) -> Layout:
     if not good.height:
         return UNKNOWN
-    layouts = known_formats(rules)
-    fitting = [it for it in layouts if it.quoted == quoted and len(it.columns) == width]
+    fitting = [layout for layout in layouts if layout.quoted == quoted]
     candidates = [layout for layout in fitting if layout in taken_formats(rules)] or fitting
     return TREC if len(candidates) > 1 and _is_trec(good, rules.kind) else candidates[0]
 

@@ -104,19 +104,25 @@ def swapped_topics(rows: pl.DataFrame) -> pl.DataFrame:
     return topics.filter((pl.col("size") > 1) & is_swapped)
 
 
+def has_scores(rows: pl.DataFrame) -> bool:
+    """Return whether the rows are of a file with scores, and not only ranks."""
+    return "score_text" in rows.columns
+
+
 def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
     """Add rank (Int64) and score (Float64), null where the text is not a number in range.
 
     The casts of polars take only plain decimal notation: no `1_000`, no spaces, no digits other
-    than 0 to 9.
+    than 0 to 9. Without scores in the file, the score is the negative rank: it orders the items as
+    their ranks do, in 32 bits up to rank 2**24.
     """
+    rank = pl.col("rank_text").cast(pl.Int64, strict=False)
+    if not has_scores(rows):
+        return rows.with_columns(rank=rank, score=-rank.cast(pl.Float64))
     text = pl.col("score_text")
     if reads_commas(rows):
         text = with_point(text)
-    rank, score = (
-        pl.col("rank_text").cast(pl.Int64, strict=False),
-        text.cast(pl.Float64, strict=False),
-    )
+    score = text.cast(pl.Float64, strict=False)
     # To polars, NaN is larger than every number, so this excludes it too.
     return rows.with_columns(rank=rank, score=pl.when(score.abs() <= LARGEST_32_BIT).then(score))
 
@@ -148,6 +154,8 @@ def reads_commas(rows: pl.DataFrame) -> bool:
 
 def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
     """Find scores that cannot be ordered, such as NaN, or have a decimal comma."""
+    if not has_scores(rows):
+        return
     text, value = pl.col("score_text"), pl.col("score_text").cast(pl.Float64, strict=False)
     wrong = rows.filter(pl.col("score").is_null() | text.str.contains(DECIMAL_COMMA))
     if not wrong.height:
@@ -176,7 +184,7 @@ def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterato
     `lost` has the lines that are not rows: a rank that may be on one of them is not missing. Topics
     with swapped ranks and scores have no other fault. If they are most topics, no topic has.
     """
-    swapped = swapped_topics(rows)
+    swapped = swapped_topics(rows) if has_scores(rows) else rows.clear()
     yield from find_rows("swapped-columns", swapped, "found", pl.col("expected"))
     if swapped.height * 2 > rows["topic"].n_unique():
         return
@@ -263,6 +271,8 @@ def check_ties(ordered: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
 
     Scores that differ, but are equal as 32-bit floats, are a note of their own.
     """
+    if not has_scores(ordered):
+        return  # equal ranks are named as such
     score, columns = AS_TREC_EVAL_READS_IT, ("line", "topic", "score", "score_text")
     if rules.order != "score":
         # In the order of ranks, rows with equal scores need not be neighbours.

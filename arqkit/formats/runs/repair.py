@@ -19,6 +19,8 @@ LEFT_OUT = ("blank-lines", "header-line")
 DROPPED = ("duplicate-item", "over-limit", "two-answers")
 UNORDERED = ("rank-not-integer", "rank-below-1", "rank-against-score")
 REWRITTEN = ("two-columns", "separator")  # on every line
+NUMBERS = {"rank": "rank_text", "score": "score_text"}
+"""The columns of numbers, by their names in a format; some formats have no scores."""
 
 
 @panics_as_errors()
@@ -91,7 +93,7 @@ def _written_lines(lines: list[str], table: RunTable, repaired: pl.DataFrame) ->
     gone = table.rows.join(repaired, on="line", how="anti")
     left_out |= _spanned(gone)
     changed = _changed_rows(table, repaired)
-    columns = ["rank_text", "score_text"]  # of answers (Task 3) all
+    columns = [text for text in NUMBERS.values() if text in changed.columns]  # of answers all
     if "answer" in changed.columns:
         columns = [name for name in changed.columns if name != "line"]
     # Tuples of the cells to write: dictionaries of all columns would take a kilobyte per line.
@@ -109,11 +111,10 @@ def _written_lines(lines: list[str], table: RunTable, repaired: pl.DataFrame) ->
 
 
 def _changed_rows(table: RunTable, repaired: pl.DataFrame) -> pl.DataFrame:
-    old = table.rows.select("line", old_rank="rank_text", old_score="score_text")
+    texts = [text for text in NUMBERS.values() if text in table.rows.columns]
+    old = table.rows.select("line", *(pl.col(text).alias(f"old_{text}") for text in texts))
     both = repaired.join(old, on="line", maintain_order="left")
-    is_new = pl.col("rank_text").ne(pl.col("old_rank")) | pl.col("score_text").ne(
-        pl.col("old_score")
-    )
+    is_new = pl.any_horizontal(pl.col(text) != pl.col(f"old_{text}") for text in texts)
     if any(finding.kind in REWRITTEN for finding in table.findings):
         return both
     return both.filter(is_new | pl.col("line").is_in(list(_lines_of(table, ("padded-cells",)))))
@@ -121,11 +122,11 @@ def _changed_rows(table: RunTable, repaired: pl.DataFrame) -> pl.DataFrame:
 
 def _rewritten(line: str, row: dict[str, str], table: RunTable) -> str:
     if "answer" in row:
-        names = {"rank": "rank_text", "score": "score_text"}
-        return write_record([row[names.get(name, name)] for name in TASK3.columns])
+        return write_record([row[NUMBERS.get(name, name)] for name in TASK3.columns])
     cells = line_cells(line.removesuffix("\r"), table.separator)
-    cells[table.layout.columns.index("rank")] = row["rank_text"]
-    cells[table.layout.columns.index("score")] = row["score_text"]
+    for name, text in NUMBERS.items():
+        if text in row:
+            cells[table.layout.columns.index(name)] = row[text]
     return ("\t" if table.separator in CSV else table.separator).join(cells)
 
 

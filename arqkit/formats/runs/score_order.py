@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from arqkit.formats.runs.ranks import has_scores
 from arqkit.formats.runs.report import Finding, RunRules, find_rows
 from arqkit.records import Severity
 
@@ -32,7 +33,10 @@ def check_score_order(rows: pl.DataFrame, rules: RunRules) -> ScoreOrder:
     """Find that scores rise with rank, are all equal, or have separators of thousands.
 
     Each is a warning about most topics. No repair follows: the ranks may be wrong, or the scores.
+    Without scores in the file, there is nothing to compare.
     """
+    if not has_scores(rows):
+        return ScoreOrder([], [])
     ranked = rows.filter(pl.col("rank").is_not_null() & pl.col("score").is_not_null())
     topics = _steps(ranked.select("line", "topic", "rank", "score"))
     grouped = list(_grouped(ranked))

@@ -35,6 +35,7 @@ Mend = Callable[[Row, int], Row | None]
 """A function that takes the cells of a line and the number of columns it should have, and returns
 the cells without the slip, or None if the line does not have it."""
 
+OF_TAGS = {"missing-tag", "tag-of-words"}
 IMPOSSIBLE = ({"tag-of-words", "missing-tag"}, {"tag-of-words", "trailing-separator"})
 
 
@@ -43,9 +44,10 @@ class Columns(NamedTuple):
 
     width: int
     rank: int
-    score: int
+    score: int | None
     constant: int | None = None
     """The column that has the same word in most rows: `Q0` of TREC."""
+    has_tag: bool = True
 
 
 class Slip(NamedTuple):
@@ -125,7 +127,10 @@ def _candidates(
     for size in range(len(names) + 1):
         for kinds in combinations(names, size):
             if not any(pair <= set(kinds) for pair in IMPOSSIBLE):
-                yield from ((kinds, columns) for columns in formats)
+                of_tags = OF_TAGS.intersection(kinds)
+                yield from (
+                    (kinds, columns) for columns in formats if columns.has_tag or not of_tags
+                )
 
 
 def mend(row: Row, kinds: Sequence[str], columns: Columns) -> tuple[Row, list[str]]:
@@ -157,8 +162,10 @@ def _separator(sample: list[str]) -> str:
 
 def _fits(row: Row, columns: Columns) -> bool:
     """Return whether a line has a rank and a score where the format has them."""
-    return len(row) == columns.width and bool(
-        WHOLE.fullmatch(row[columns.rank]) and SCORE.fullmatch(row[columns.score])
+    return (
+        len(row) == columns.width
+        and bool(WHOLE.fullmatch(row[columns.rank]))
+        and (columns.score is None or bool(SCORE.fullmatch(row[columns.score])))
     )
 
 
