@@ -1,6 +1,7 @@
 """The documents agree with the code: commands, options, settings, links, titles and versions."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -205,6 +206,24 @@ def test_a_decision_names_a_later_one_that_changed_it(page):
     for number, name in later:
         assert number == name[:4] > page.name[:4], name
         assert (page.parent / name).exists(), name
+
+
+def test_the_picture_of_the_house_is_what_the_imports_are():
+    house = runpy.run_path(str(ROOT / "bin/house"))
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+    assert house["START"] + house["picture"]() + house["END"] in page, "Run bin/house --write."
+
+
+def test_every_example_of_an_idiom_stands_in_the_file_that_it_names():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.partition("## Seven idioms\n")[2].partition("\n## ")[0]
+    examples = re.findall(r"`([\w/]+\.py)`\)[.,].*?```python\n(.+?)```", section, re.DOTALL)
+
+    assert len(examples) == section.count("```python") == 7
+    for path, code in examples:
+        source = " ".join((ROOT / path).read_text(encoding="utf-8").split())
+        assert " ".join(code.split()) in source, path
 
 
 def test_the_pictures_are_few_small_and_shown():
