@@ -16,7 +16,7 @@ from typing import NamedTuple
 import ir_measures
 import numpy as np
 import polars as pl
-from ir_measures.measures import SumAgg
+from ir_measures.measures import ParamInfo, SumAgg
 from ir_measures.providers import Evaluator, Provider
 from ir_measures.providers.base import NOT_PROVIDED
 from numpy.typing import NDArray
@@ -43,7 +43,9 @@ LONGEST_RUN = 1000
 LONGEST_NAME = 60
 """Characters of a measure's full name, in the database."""
 DECIMALS_READ = 2
-"""Decimals of a parameter: trec_eval reads no more of a recall level."""
+"""Decimals of a recall level or of beta: trec_eval reads no more."""
+_ROUNDED = ("recall", "beta")
+_WHOLE = ("cutoff", "rel", "min_rel", "max_rel")
 
 _PAPERS_NAMES = {
     "AP": "MAP", "RR": "MRR", "Bpref": "bpref", "Judged": "judged", "OneNN": "1-NN",
@@ -98,8 +100,12 @@ def require_provider(name: str) -> Provider:
             for provider in able
         ]
         missing = " or ".join(map(str, packages))
-        todo = f"Install a provider ({missing}) or use" if missing else "Use"
-        raise MeasureRefusedError(f"No installed provider computes {name}. {todo} another measure.")
+        todo = (
+            f"Install a provider ({missing}) or use another measure."
+            if missing
+            else "None that could be installed does. Use other parameters or another measure."
+        )
+        raise MeasureRefusedError(f"No installed provider computes {name}. {todo}")
     try:
         metrics = list(provider.evaluator([measure], {"1": {"1": 1}}).iter_calc({"1": {"1": -1.0}}))
     except _FAILURES as error:
@@ -302,34 +308,70 @@ def _label_with_rel(measure: Measure) -> str:
 
 
 def _read(text: str) -> ir_measures.Measure:
+    """Return the measure that ir_measures reads, which may still be one that nothing computes.
+
+    Raises MeasureRefusedError if it reads none, or if a parameter is missing, wrong or misread.
+    """
     try:
         parsed = ir_measures.parse_measure(text)
-        parsed.validate_params()  # type: ignore[no-untyped-call]
-        for name, value in parsed.params.items():
-            _check_value(name, value)
     except (ValueError, NameError, TypeError, AssertionError, RecursionError) as error:
         raise MeasureRefusedError(
             f"Unknown measure {text!r}. Use the notation of ir_measures, such as {_EXAMPLES}."
         ) from error
+    supported = parsed.SUPPORTED_PARAMS
+    for name, value in parsed.params.items():
+        if name not in supported:
+            names = ", ".join(supported) or "none"
+            raise MeasureRefusedError(
+                f"{parsed.NAME} has no parameter {name}. The parameters that it has: {names}."
+            )
+        is_valid = supported[name].validate(value)  # type: ignore[no-untyped-call]
+        if not (is_valid and _is_computed(name, value)):
+            raise MeasureRefusedError(
+                f"{parsed.NAME} cannot be computed with {name}={value!r}. "
+                f"Use {_expected(name, supported[name])}."
+            )
+    missing = [it for it, info in supported.items() if info.required and it not in parsed.params]
+    if missing:
+        needs = " and ".join(f"{name}, {_expected(name, supported[name])}" for name in missing)
+        at = f", such as {parsed.NAME}@10" if missing == ["cutoff"] else ""
+        raise MeasureRefusedError(f"{parsed.NAME} needs {needs}{at}.")
     return parsed
 
 
-def _check_value(name: str, value: bool | str | float | dict[object, object]) -> None:
-    """Raise ValueError for a value that ir_measures accepts but its providers misread."""
+def _is_computed(name: str, value: bool | str | float | dict[object, object]) -> bool:
+    """Return whether providers read a value that ir_measures accepts as it is meant."""
     match value:
         case bool() | str():
-            fits = name not in ("cutoff", "rel")
+            return name not in _WHOLE
         case int():
-            fits = value >= 1
+            return value >= _least(name)
         case float():
-            fits = 0 <= value <= (1 if name != "beta" else LONGEST_RUN)
-            fits = fits and round(value, DECIMALS_READ) == value
-        case _:
-            fits = all(
-                isinstance(grade, int) and grade >= 0 for pair in value.items() for grade in pair
-            )
-    if not fits:
-        raise ValueError(value)
+            fits = 0 <= value <= _most(name)
+            return fits and (name not in _ROUNDED or round(value, DECIMALS_READ) == value)
+    return all(isinstance(grade, int) and grade >= 0 for pair in value.items() for grade in pair)
+
+
+def _least(name: str) -> int:
+    return 0 if name == "min_rel" else 1
+
+
+def _most(name: str) -> int:
+    return LONGEST_RUN if name in ("beta", "T") else 1
+
+
+def _expected(name: str, info: ParamInfo) -> str:
+    """Return which values a parameter may have."""
+    if info.choices is not NOT_PROVIDED:
+        return " or ".join(map(repr, info.choices))
+    if info.dtype is bool:
+        return "True or False"
+    if info.dtype is int:
+        return f"a whole number from {_least(name)}"
+    if info.dtype is float:
+        decimals = f" and at most {DECIMALS_READ} decimals" if name in _ROUNDED else ""
+        return f"a number from 0.0 to {_most(name)}.0 with a decimal point{decimals}"
+    return "whole numbers from 0, as in {1:1,2:3}"
 
 
 def _parameters(parsed: ir_measures.Measure, params: Mapping[str, object]) -> str:

@@ -1,5 +1,7 @@
 """Measures: their full names, the headings of the papers, and what is refused."""
 
+import re
+
 import ir_measures
 import pytest
 
@@ -106,14 +108,8 @@ def test_a_name_reads_as_itself(text):
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "nDC", "P", "P@0", "P@x", "P@-1", "R", "Success"),
-        *("AP(rel=0)", "AP(rel=x)", "AP(rel=True)", "P(rell=2)@3", "P@True"),
-        *("nDCG(judged_only=1)", "nDCG(rel=2)", "Bpref(judged_only=True)", "nDCG(dcg='log3')"),
-        *("P(rel=None)@5", "P(rel=1j)@5", "P(rel=[1])@5"),
-        *("nDCG(gains=3)", "nDCG(gains={1:-2})", "nDCG(gains={1:'x'})", "nDCG(gains={{}:1})"),
-        *("IPrec@0.123", "IPrec@1.5", "Compat(p=2.0)", "SetF(beta=0.00001)", "SetF(beta=1e999)"),
-        *("RankingScore@5", "OneNN(judged_only=True)", "uMAP@0"),
-        *("AR@1", "P(2)@10", "import os", "P@10; P@5", "P(rel=2)@1.5", "P(**{'rel':1})@5"),
+        *("", "nDC", "P@x", "P@-1", "AP(rel=x)", "P(rel=[1])@5", "nDCG(gains={1:-2})"),
+        *("nDCG(gains={{}:1})", "AR@1", "P(2)@10", "import os", "P@10; P@5", "P(**{'rel':1})@5"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_an_example(text):
@@ -121,6 +117,65 @@ def test_what_cannot_be_read_is_refused_with_an_example(text):
         MeasureRefusedError, match=r"Unknown measure .* Use the notation of ir_measures"
     ):
         parse_measure(text)
+
+
+NEEDS = {
+    "P": "P needs cutoff, a whole number from 1, such as P@10.",
+    "Success": "Success needs cutoff, a whole number from 1, such as Success@10.",
+    "INST": "INST needs max_rel, a whole number from 1.",
+    "IPrec": "IPrec needs recall, a number from 0.0 to 1.0 with a decimal point",
+    "BPM(T=30.0)": "BPM needs cutoff, a whole number from 1 and max_rel, a whole number from 1.",
+    "nDCG(rel=2)": "nDCG has no parameter rel. The parameters that it has: cutoff, dcg, gains",
+    "P(rell=2)@3": "P has no parameter rell.",
+    "Bpref(judged_only=True)": "Bpref has no parameter judged_only.",
+    "NumQ(rel=1)": "NumQ has no parameter rel. The parameters that it has: none.",
+    "P@0": "P cannot be computed with cutoff=0. Use a whole number from 1.",
+    "P@True": "P cannot be computed with cutoff=True. Use a whole number from 1.",
+    "P(rel=2)@1.5": "P cannot be computed with cutoff=1.5.",
+    "P(rel=None)@5": "P cannot be computed with rel=None.",
+    "P(rel=1j)@5": "P cannot be computed with rel=1j.",
+    "AP(rel=0)": "AP cannot be computed with rel=0.",
+    "AP(rel=True)": "AP cannot be computed with rel=True.",
+    "nDCG(judged_only=1)": "nDCG cannot be computed with judged_only=1. Use True or False.",
+    "nDCG(dcg='log3')": "nDCG cannot be computed with dcg='log3'. Use 'log2' or 'exp-log2'.",
+    "nDCG(gains=3)": "nDCG cannot be computed with gains=3. Use whole numbers from 0, as in {1:1",
+    "nDCG(gains={1:'x'})": "nDCG cannot be computed with gains={1: 'x'}.",
+    "IPrec@0.123": "recall=0.123. Use a number from 0.0 to 1.0 with a decimal point and at most 2",
+    "IPrec@1": "IPrec cannot be computed with recall=1. Use a number from 0.0 to 1.0 with a deci",
+    "IPrec@1.5": "IPrec cannot be computed with recall=1.5.",
+    "Compat(p=2.0)": "Compat cannot be computed with p=2.0.",
+    "SetF(beta=0.00001)": "SetF cannot be computed with beta=1e-05.",
+    "SetF(beta=1e999)": "SetF cannot be computed with beta=inf. Use a number from 0.0 to 1000.0",
+    "INST(max_rel=0)": "INST cannot be computed with max_rel=0.",
+    "INST(max_rel=3,min_rel=0,T=2.0)": "No installed provider computes INST(",
+    "RankingScore@5": "RankingScore has no parameter cutoff.",
+    "OneNN(judged_only=True)": "OneNN has no parameter judged_only.",
+    "uMAP@0": "uMAP cannot be computed with cutoff=0.",
+}
+
+
+@pytest.mark.parametrize("text", NEEDS)
+def test_a_parameter_that_cannot_be_used_is_refused_with_what_can(text):
+    with pytest.raises(MeasureRefusedError, match=re.escape(NEEDS[text])):
+        parse_measure(text)
+
+
+def answer_to(text: str) -> str:
+    """Return the kind of a measure that is accepted, or why it is refused."""
+    try:
+        return parse_measure(text).kind
+    except MeasureRefusedError as refusal:
+        return str(refusal)
+
+
+@pytest.mark.parametrize("name", ir_measures.measures.registry)
+@pytest.mark.parametrize("form", ["{}", "{}@7", "{}@0.1", "{}(max_rel=3)", "{}(max_rel=3)@7"])
+def test_no_measure_that_ir_measures_reads_is_unknown(name, form):
+    text = form.format(name)
+    measure = ir_measures.parse_measure(text)
+
+    reasons = r"needs|has no parameter|cannot be computed|No installed provider|has no value"
+    assert answer_to(text) == measure.NAME or re.search(reasons, answer_to(text))
 
 
 def test_a_measure_of_a_provider_that_is_missing_is_refused_with_what_to_install():

@@ -258,6 +258,23 @@ def test_rank_biased_precision_is_that_of_cwl_eval():
     assert found["value"].to_list() == pytest.approx([0.2624, 0.16, 0.3125, 0.25, 0.16, 0.16])
 
 
+@pytest.mark.parametrize("text", ["Compat(p=0.975)", "alpha_nDCG(rel=1,alpha=0.625)@10"])
+def test_a_parameter_has_as_many_decimals_as_its_provider_reads(text):
+    qrels, run = {"1": {"a": 1, "b": 1, "c": 1}}, {"1": {"x": 3.0, "b": 2.5, "c": 2.0, "a": 1.0}}
+    expected = ir_measures.calc_aggregate([ir_measures.parse_measure(text)], qrels, run)
+
+    values = score_frame(run_frame(run), qrels_frame(qrels), [text])["value"]
+    assert values.to_list() == pytest.approx(list(expected.values()))
+
+
+def test_rbp_has_any_persistence():
+    """With one relevant item at rank 2, RBP is (1 - p) p (Moffat & Zobel 2008, equation 4)."""
+    run, qrels = run_frame({"1": {"x": 2.0, "a": 1.0}}), qrels_frame({"1": {"a": 2}})
+
+    values = score_frame(run, qrels, ["RBP(p=0.825)"])["value"].to_list()
+    assert values == [pytest.approx(0.175 * 0.825)]
+
+
 def test_a_value_that_trec_eval_divides_by_zero_for_is_zero():
     names = ["SetP(relative=True)", "SetF", "Rprec", "R@5", "IPrec@0.1"]
 
