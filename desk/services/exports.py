@@ -173,7 +173,8 @@ def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
         kinds = {round_.kind for round_ in task.rounds.all()}
         files = [ROUND_EXPORTS[kind] for kind in ROUND_EXPORTS if kind in kinds]
         exports = sum(files, start=exports) + _pool_exports(task) + _qrels_exports(task)
-    return [export for export in exports if export.audience in audiences]
+    allowed = [export for export in exports if export.audience in audiences]
+    return sorted(allowed, key=lambda export: export.audience == Audience.ORGANIZERS)
 
 
 def _pool_exports(task: Task) -> tuple[Export[Task], ...]:
