@@ -81,6 +81,8 @@ def test_a_new_run_is_released_as_the_next_version(qrel_set, team, task):
 
     assert release_leaderboard(qrel_set=qrel_set, by=None, at=NOW).version == 2
     assert released_leaderboard(task).version == 2
+    make_run(team, task)
+    assert release_leaderboard(qrel_set=qrel_set, by=None, at=NOW).version == 3
 
 
 def test_all_versions_are_hidden_and_the_leaderboard_can_be_released_again(
@@ -120,11 +122,13 @@ def test_there_is_nothing_to_hide_before_a_release(task):
 def test_a_release_opens_the_threads_that_wait_for_it_and_no_others(
     qrel_set, team, task, before, after
 ):
+    other = TaskFactory(lab=task.lab, threads="at-release")
     change_task(task=task, changes={"threads": before}, protocol={}, by=None)
     make_run(team, task)
     release_leaderboard(qrel_set=qrel_set, by=None, at=NOW)
 
-    task.refresh_from_db()
-    assert task.threads == after
+    for one in (task, other):
+        one.refresh_from_db()
+    assert (task.threads, other.threads) == (after, "at-release")
     event = AuditEvent.objects.get(verb="leaderboard.release")
     assert event.detail["opens_threads"] == (before == "at-release")
