@@ -164,6 +164,17 @@ def test_a_trip_with_an_item_that_another_had_begins_then(desk: Desk, second: De
     assert minutes() == near(1)
 
 
+def test_an_item_that_another_skipped_is_leased_from_then_on(desk: Desk, second: Desk) -> None:
+    item = second.next()
+    second.work(hours=12)
+    second.post("skip/", {"item": item["item"], "lease": item["lease"]})
+    again = desk.get(f"items/{item['item']}/")
+    desk.work(minutes=1)
+    send(desk, again)
+
+    assert minutes() == near(1)
+
+
 def test_a_lease_after_one_that_ended_begins_then(desk: Desk) -> None:
     desk.next()
     desk.work(hours=12)

@@ -56,6 +56,8 @@ def test_a_trip_has_the_items_of_its_topic_only(desk: Desk, scene: Scene) -> Non
     )
     assert desk.get("trip/")["until"] < other.get("trip/")["until"]
     assert leases() == {"10": 24, "11": 24, "12": 24}
+    assert other.post("trip/end/", {"have": []}) == {"returned": len(trips[1]["items"])}
+    assert leases() == {"10": 24, "11": 24, "12": 24}
 
 
 def test_what_the_page_does_keeps_the_longer_lease(desk: Desk) -> None:
