@@ -39,6 +39,29 @@ def test_access_gets_the_parts_of_the_address_by_their_names(scene: Scene) -> No
     assert match.func(request, **match.kwargs).content.decode() == f"{scene.task.name} 3"
 
 
+def test_a_view_of_two_addresses_asks_for_the_access_of_the_one_that_was_opened(
+    scene: Scene,
+) -> None:
+    pages = Pages()
+
+    @pages.read("tasks/<slug:lab>/<slug:task>/", "one", access=task_or_404)
+    @pages.read("labs/<slug:lab>/", "two", access=lambda user, lab_slug: f"{user} {lab_slug}")
+    def page(request: HttpRequest, subject: object) -> HttpResponse:
+        return HttpResponse(str(subject))
+
+    request = RequestFactory().get("/")
+    request.user = scene.organizer
+    lab, task = scene.lab.slug, scene.task.slug
+    shown = [
+        pattern.resolve(address).func(request, **pattern.resolve(address).kwargs).text
+        for pattern, address in zip(
+            pages.urls, [f"labs/{lab}/", f"tasks/{lab}/{task}/"], strict=True
+        )
+    ]
+
+    assert shown == [f"{scene.organizer} {lab}", str(scene.task)]
+
+
 def test_a_page_whose_address_lacks_what_its_access_asks_for_is_refused_when_it_is_declared() -> (
     None
 ):
