@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
-from arqlab.core.models import Role, User
+from arqlab.core.models import Role, Team, User
 from arqlab.core.selectors import person_named
 
 
@@ -56,7 +56,7 @@ class TeamEditForm(VersionedForm, TeamForm, PublicationForm):
         required=False,
         help_text="Institutions and countries, as they should appear in the overview paper.",
     )
-    field_order = ("name", "affiliation", "paper", "code", "citation")
+    field_order = ("name", *Team.DETAILS)
 
 
 class AccountForm(VersionedForm):

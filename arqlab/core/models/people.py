@@ -61,6 +61,9 @@ class TeamQuerySet(models.QuerySet["Team"]):
 class Team(Publication):
     """People who submit runs together and share one quota."""
 
+    DETAILS = ("affiliation", "paper", "code", "citation")
+    """What members and organizers edit on the team's page, besides the name."""
+
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="teams")
     name = models.CharField(max_length=80)
     affiliation = models.CharField(

@@ -12,8 +12,6 @@ from arqlab.core.selectors import team_key
 from arqlab.core.services.audit import record_event, save_changes
 from arqlab.core.services.memberships import store_memberships
 
-TEAM_DETAILS = ("affiliation", "paper", "code", "citation")
-
 
 @transaction.atomic
 def create_team(
@@ -66,10 +64,10 @@ def rename_team(*, team: Team, name: str, by: User, confirmed: bool | str = Fals
 
 @transaction.atomic
 def describe_team(*, team: Team, details: Mapping[str, str], by: User) -> None:
-    """Store the affiliation and the publication of a team (`TEAM_DETAILS`)."""
+    """Store the affiliation and the publication of a team (`Team.DETAILS`)."""
     # Lock the team: the log must record the values that these replace.
     locked = Team.objects.select_for_update().get(pk=team.pk)
-    changes = save_changes(locked, details, allowed=TEAM_DETAILS)
+    changes = save_changes(locked, details, allowed=Team.DETAILS)
     if changes:
         record_event("team.change", team, by, changes=changes)
 
