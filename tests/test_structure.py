@@ -554,3 +554,82 @@ def test_files_from_outside_are_opened_by_their_owner():
                 openers.add(str(path.relative_to(ROOT)))
     assert {name for name in openers if not any(map(name.startswith, OPENERS))} == set()
     assert {one for one in OPENERS if not any(name.startswith(one) for name in openers)} == set()
+
+
+DATA_FILES = {
+    "formats.toml": "formats of run files",
+    "problems.toml": "kinds of problems of run files",
+    "starter.toml": "the files of a starter kit",
+    "guidelines.toml": "the guidelines that a task starts with",
+    "texts.toml": "the notices that organizers edit",
+    "assessment/models/kinds.toml": "kinds of rounds",
+    "arqkit/measures/kinds.toml": "kinds of measures",
+    "systems.toml": "the organizers' systems",
+    "names.toml": "allowed HTML",
+    "rare_signs.toml": "signs",
+    "latex.toml": "signs",
+    "letter_slants.toml": "signs",
+    "spacing.toml": "signs",
+    "typesetting.toml": "macros and signs",
+    "unicode_signs.toml": "signs",
+    "bare_formulas.toml": "words of formulas",
+}
+"""The tables and texts that are read from beside a module, because people edit them without the
+code. A sentence that the code says at one place stands there."""
+
+
+def data_files() -> set[str]:
+    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*.toml"))
+    return {str(path.relative_to(ROOT)) for path in files if path.name != "pyproject.toml"}
+
+
+def test_tables_and_texts_beside_modules_are_those_that_people_edit():
+    files = data_files()
+    assert [file for file in files if not file.endswith(tuple(DATA_FILES))] == []
+    assert [name for name in DATA_FILES if not any(file.endswith(name) for file in files)] == []
+
+
+def names_of_data(tree: ast.Module) -> set[str]:
+    """Return the constants of a module that hold what `data_beside` read, or a part of it."""
+    names = {"data_beside"}
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+            if names & {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}:
+                places = (one for target in targets for one in ast.walk(target))
+                names |= {one.id for one in places if isinstance(one, ast.Name)}
+    return names
+
+
+def refusals_from_data(tree: ast.Module) -> list[str]:
+    """Return what the errors of a module take by a key from what `data_beside` read."""
+    names, errors = names_of_data(tree), ("Error", "error")
+    raised = [
+        call
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(errors)
+    ]
+    return [
+        ast.unparse(node)
+        for call in raised
+        for node in ast.walk(call)
+        if isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in names
+    ]
+
+
+def test_what_is_refused_is_written_in_the_code():
+    """A refusal from a file is tied to its place by a key that no tool follows."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in product_files()}
+    assert {
+        path: texts for path, tree in trees.items() if (texts := refusals_from_data(tree))
+    } == {}
+
+
+def test_a_refusal_from_a_file_is_seen():
+    code = """
+DATA = data_beside(__file__)
+TEXTS: dict[str, str] = DATA["refused"]
+def refuse(name):
+    raise UserError(TEXTS["closed"].format(name=name), code="closed")
+"""
+    assert refusals_from_data(ast.parse(code)) == ["TEXTS['closed']"]
