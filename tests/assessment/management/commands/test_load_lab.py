@@ -14,7 +14,7 @@ from assessment.guidelines.selectors.versions import current_guideline
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import TicketPolicy
 from assessment.tickets.services.policies import edit_policy
-from tests.factories import UserFactory
+from tests.factories import TaskFactory, UserFactory
 
 LAB = """
 [lab]
@@ -189,6 +189,14 @@ def test_a_date_that_reopens_a_task_is_asked_about_even_if_nobody_edited_it(fold
 
     load(folder, option)
     assert Task.objects.get().state(timezone.now()) == state
+
+
+def test_a_policy_is_loaded_whatever_other_tasks_have(with_rules):
+    ada, other = UserFactory(username="ada"), TaskFactory()
+    TicketPolicy.objects.create(task=other, actions={})
+    load(with_rules)
+
+    assert TicketPolicy.objects.exclude(task=other).get().expert == ada
 
 
 def test_guidelines_and_the_policy_of_tickets_are_loaded_once(with_rules):
