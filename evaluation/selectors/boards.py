@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean, median, pstdev
 from typing import NamedTuple
 
@@ -332,16 +333,7 @@ def released_board(leaderboard: Leaderboard) -> Board:
 
     def compute() -> Board:
         measures = parse_measures(leaderboard.measures)
-        facts = qrels_facts(qrel_set, measures)
-        board = Board(
-            str(qrel_set.task),
-            qrel_set.name,
-            facts.topics,
-            measures,
-            facts.ceilings,
-            release=leaderboard.pk,
-            printed=qrel_set.task.protocol.printed,
-        )
+        board = replace(_empty_board(qrel_set, measures), release=leaderboard.pk)
         scores = {int(run): values for run, values in leaderboard.scores.items()}
         return with_runs(
             board,
@@ -395,8 +387,14 @@ def board_of(
     scores: Mapping[int, Mapping[str, float]],
 ) -> Board:
     """Return a board of runs and their mean scores."""
+    board = _empty_board(qrel_set, measures)
+    return with_runs(board, [board_run(run, scores.get(run.pk, {})) for run in runs])
+
+
+def _empty_board(qrel_set: QrelSet, measures: tuple[Measure, ...]) -> Board:
+    """Return the board of a version of the qrels, without runs."""
     facts = qrels_facts(qrel_set, measures)
-    board = Board(
+    return Board(
         str(qrel_set.task),
         qrel_set.name,
         facts.topics,
@@ -404,7 +402,6 @@ def board_of(
         facts.ceilings,
         printed=qrel_set.task.protocol.printed,
     )
-    return with_runs(board, [board_run(run, scores.get(run.pk, {})) for run in runs])
 
 
 def board_run(run: Run, values: Mapping[str, float]) -> BoardRun:
