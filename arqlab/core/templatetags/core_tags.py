@@ -3,6 +3,10 @@
 from django import template
 from django.conf import settings
 
+from arqkit.formats.runs.formats import Layout, taken_formats
+from arqkit.formats.runs.report import RunRules
+from arqkit.records import TaskKind
+from arqlab.core.models import Task
 from arqlab.web import cells
 
 register = template.Library()
@@ -43,3 +47,9 @@ def words_of_field(slug: str) -> str:
 def value(facts: dict[str, object], name: str) -> object:
     """Return a value by its key, or an empty string."""
     return facts.get(name, "")
+
+
+@register.filter
+def run_formats(task: Task) -> list[Layout]:
+    """Return the formats of run files that a task takes."""
+    return taken_formats(RunRules(TaskKind(task.kind), trec_only=task.protocol.trec_only))

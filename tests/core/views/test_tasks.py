@@ -7,7 +7,7 @@ import pytest
 
 from arqkit.protocols.presets import PROTOCOLS
 from arqkit.records import TaskKind
-from arqlab.core.models import AuditEvent, Task, Topic
+from arqlab.core.models import AuditEvent, Lab, Task, Topic
 from tests.desk.views.test_home import text_of
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
@@ -60,6 +60,16 @@ def test_a_task_in_trecs_format_only_shows_no_other_columns(scene, client):
 
     assert "topic Q0 item rank score tag" in page
     assert "Query_Id" not in page
+
+
+def test_a_task_of_documents_names_the_format_without_scores(scene, client):
+    Lab.objects.update(protocol="ntcir-12")
+    Task.objects.update(kind="documents", trec_items="documents", overrides={"trec_only": False})
+
+    page = text_of(client.get(TASK))
+
+    assert "MS MARCO columns" in page
+    assert "qid, pid, rank" in page
 
 
 def test_a_closed_task_without_a_pool_leads_its_organizer_to_the_plan(scene, client_of):
