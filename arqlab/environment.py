@@ -69,7 +69,8 @@ def caches(redis_url: str, folder: Path) -> dict[str, dict[str, object]]:
     the database. Above MAX_ENTRIES its expired counts are deleted; CULL_FREQUENCY keeps all others.
     Computed values and requests to the API share Redis, where there is one, but not their room in
     memory, so that pages push no count out. Without Redis, what jobs compute in the background
-    process reaches pages in files below `folder`.
+    process reaches pages in files below `folder`. Of computed values, only those of the same code
+    are read.
     """
     redis: dict[str, object] = {
         "BACKEND": "arqlab.core.caches.RedisOrMemory",
@@ -83,13 +84,16 @@ def caches(redis_url: str, folder: Path) -> dict[str, dict[str, object]]:
             "LOCATION": "core_attempts",
             "OPTIONS": {"MAX_ENTRIES": 1_000, "CULL_FREQUENCY": 10**9},
         },
-        "computed": redis
-        if redis_url
-        else {
-            "BACKEND": "arqlab.core.caches.ComputedFiles",
-            "LOCATION": str(folder / "computed"),
-            "OPTIONS": {"MAX_BYTES": 256_000_000},
-        },
+        "computed": {"KEY_FUNCTION": "arqlab.core.caches.key_of_this_code"}
+        | (
+            redis
+            if redis_url
+            else {
+                "BACKEND": "arqlab.core.caches.ComputedFiles",
+                "LOCATION": str(folder / "computed"),
+                "OPTIONS": {"MAX_BYTES": 256_000_000},
+            }
+        ),
         "requests": redis | {"KEY_PREFIX": "requests"}
         if redis_url
         else memory | {"LOCATION": "requests", "OPTIONS": {"MAX_ENTRIES": 10_000}},

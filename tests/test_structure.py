@@ -511,6 +511,7 @@ OPENERS = {
     "contrib/papers/services/kept_kits.py": "a kit that the server kept",
     "desk/management/commands/build_demo.py": "data of the package",
     "desk/services/archive_tables.py": "tables that are written",
+    "arqlab/core/caches.py": "the code of the product",
     "contrib/operations/services/backup_archives.py": "backups of the operator",
     "contrib/operations/services/backups.py": "backups of the operator",
     "desk/services/demo.py": "data of the package",

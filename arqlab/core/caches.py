@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime, timedelta
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
+from django.conf import settings
 from django.core.cache import BaseCache, caches
 from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.db import DatabaseCache
@@ -27,6 +29,8 @@ from django.db import DatabaseError, connections, router, transaction
 from django.utils import timezone
 from django.utils.connection import ConnectionProxy
 
+import arqkit
+from arqlab.apps import lab_apps
 from arqlab.core.faults import is_database_lost, is_disk_full
 
 computed_values = cast(BaseCache, ConnectionProxy(caches, "computed"))
@@ -51,13 +55,33 @@ _left: ContextVar[float | None] = ContextVar("seconds that a page may compute", 
 def key_of(name: str, *facts: object) -> str:
     """Return the key of what is computed from these facts: it changes with each of them.
 
-    A name that ends with a number has the version of the computation: increase it with every
-    change, so that nothing old is read.
+    The cache adds the code that computes it (`key_of_this_code`).
     """
     digest = sha256()
     for fact in facts:
         digest.update(fact if isinstance(fact, bytes) else repr(fact).encode())
     return f"{name}:{digest.hexdigest()}"
+
+
+@cache
+def code_digest() -> str:
+    """Return a digest of the code and the data files of the product."""
+    folders = [Path(arqkit.__file__).parent, settings.BASE_DIR / "arqlab"]
+    folders += [Path(app.path) for app in lab_apps()]
+    paths = {path for folder in folders for path in folder.rglob("*.*")}
+    digest = sha256()
+    for path in sorted(path for path in paths if path.suffix in {".py", ".toml"}):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def key_of_this_code(key: str, prefix: str, version: int) -> str:
+    """Return the key in the cache of a computed value.
+
+    What other code computed is not read: its rules may have been others, and its classes may have
+    moved, so that the value could not even be loaded.
+    """
+    return f"{code_digest()}:{key}"
 
 
 class NotComputedError(Exception):

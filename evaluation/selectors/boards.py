@@ -173,7 +173,7 @@ def board_matrix(
     means = [(run.key, run.values[measure]) for run in runs]
     keys = [run.key for run in runs]
     matrix = cached_value(
-        key_of("topic-matrix-2", board.release, qrel_set.pk, qrel_set.sha256, measure, means),
+        key_of("topic-matrix", board.release, qrel_set.pk, qrel_set.sha256, measure, means),
         lambda: topic_matrix(board, runs=keys, qrel_set=qrel_set, measure=measure),
         work=READING * len(keys) * board.topics,
     )
@@ -233,7 +233,7 @@ def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[in
 
     facts = board.release, qrel_set.pk, qrel_set.sha256, measure.name, means, family
     work = BOOTSTRAP * len(means) * board.topics
-    return cached_value(key_of("certainties-2", *facts), compute, work=work)
+    return cached_value(key_of("certainties", *facts), compute, work=work)
 
 
 def _lower_runs(family: Sequence[int], scores: Reals) -> set[int]:
@@ -344,7 +344,7 @@ def released_board(leaderboard: Leaderboard) -> Board:
             ],
         )
 
-    key = key_of("released-board-2", *version, names, sorted(marks.items()))
+    key = key_of("released-board", *version, names, sorted(marks.items()))
     return cached_value(key, compute, work=1e-4 * len(leaderboard.scores))
 
 
@@ -360,7 +360,7 @@ def _kept_board(
         qrel_set.task.protocol.printed,
     )
     facts = list(runs.order_by("pk").values_list(*_RUN_FACTS))
-    key = key_of("board-2", rules, qrel_set.scale, measures, scores, facts)
+    key = key_of("board", rules, qrel_set.scale, measures, scores, facts)
 
     def compute() -> Board:
         read = runs.select_related("team").defer(*_LONG)

@@ -170,7 +170,7 @@ def _key(qrel_set: QrelSet, certification: Certification, runs: list[Run]) -> st
     rules = qrels_rules(qrel_set), qrel_set.label_scale, qrel_set.task.protocol.pooling_order
     source = formulas_index_of(qrel_set)
     return key_of(
-        "certificate-3", rules, certification.measures, _files(runs, certification), pools, source
+        "certificate", rules, certification.measures, _files(runs, certification), pools, source
     )
 
 

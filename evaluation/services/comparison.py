@@ -82,7 +82,7 @@ class ComparedRuns(NamedTuple):
         It is cached in parts: that of all pairs of 1,000 runs has 24 MB.
         """
         scores = self.matrix.scores
-        key = key_of("pair-family-3", test, scores.shape, scores.tobytes())
+        key = key_of("pair-family", test, scores.shape, scores.tobytes())
         work = PAIRS[test] * scores.shape[0] * scores.size
 
         def compute(part_number: int) -> PairFamily:
@@ -263,7 +263,7 @@ def group_correlations(groups: Sequence[TopicGroup]) -> list[GroupPair]:
     facts = [(group.name, group.means.tobytes(), group.ranked) for group in groups]
     ranked = max((group.ranked for group in groups), default=0)
     work = TAU * ranked**2 * math.comb(len(groups), 2)
-    return cached_value(key_of("group-pairs-2", facts), lambda: group_pairs(groups), work=work)
+    return cached_value(key_of("group-pairs", facts), lambda: group_pairs(groups), work=work)
 
 
 class RunSimilarity(NamedTuple):

@@ -323,7 +323,7 @@ def draft_scores(task: Task, *, computes: bool) -> DraftScores:
         return _scores(contest, {"first": qrels}).drop("side")
 
     scores = recent_value(
-        contest.key("draft-scores-3"),
+        contest.key("draft-scores"),
         (draft.digest, draft.dropped),
         compute if computes else None,
         work=scoring_work(contest.runs),

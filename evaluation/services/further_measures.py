@@ -184,7 +184,7 @@ def measure_correlations(
     values = np.array([[column.values.get(run.key, np.nan) for column in columns] for run in runs])
     matrix = values.reshape(len(runs), len(columns)).astype(float)
     matrices = cached_value(
-        key_of("correlations-1", matrix.shape, matrix.tobytes()),
+        key_of("correlations", matrix.shape, matrix.tobytes()),
         lambda: correlations(matrix),
         work=COEFFICIENT * matrix.size * len(columns),
     )
@@ -281,11 +281,11 @@ def _extended(
     known_runs = Run.objects.filter(pk__in=keys).select_related("team", "task__lab").order_by("pk")
     runs = with_recorded_answers(known_runs, qrel_set, board.release)
     facts = zip(runs, item_facts(runs, qrel_set), strict=True)
-    cached = {run: key_of("further-measures-1", *rules, items) for run, items in facts}
+    cached = {run: key_of("further-measures", *rules, items) for run, items in facts}
     stored = computed_values.get_many(list(cached.values()))
     values = {run.pk: stored[key] for run, key in cached.items() if key in stored}
     if lacking := [run for run, key in cached.items() if key not in stored]:
-        whole = key_of("further-measures-1", *rules, [cached[run] for run in lacking])
+        whole = key_of("further-measures", *rules, [cached[run] for run in lacking])
         require_time(whole, scoring_work(lacking, times=SLOWER))
         judged = judged_frame(qrel_set)
         scorer = scorer_of(qrel_set, judged, measures, answered_only=answered_only)

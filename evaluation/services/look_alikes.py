@@ -86,7 +86,7 @@ def replays(task: Task, *, computes: bool = False) -> list[Replay] | None:
     names = [(run.pk, run.index.name) for run in runs]
     compute = (lambda: _purities(runs, qrel_set)) if computes or not runs else None
     work = scoring_work(runs)
-    purities = known_value(key_of("replays-3", facts, names), compute, work=work, seconds=KEPT)
+    purities = known_value(key_of("replays", facts, names), compute, work=work, seconds=KEPT)
     if purities is None:
         return None
     replaying = [Replay(run, purities[run.pk]) for run in runs if run.pk in purities]
@@ -107,9 +107,7 @@ def _likenesses(runs: Sequence[Run], task: Task, each: Each[Run] | None) -> list
         else None
     )
     work = scoring_work(runs, times=3)
-    return known_value(
-        key_of("look-alikes-3", order, depth, names), compute, work=work, seconds=KEPT
-    )
+    return known_value(key_of("look-alikes", order, depth, names), compute, work=work, seconds=KEPT)
 
 
 def _ranking(run: Run, order: OrderBy) -> pl.DataFrame:

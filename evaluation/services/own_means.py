@@ -128,7 +128,7 @@ def _sources(qrel_set: QrelSet) -> Mapping[int, int]:
     submissions = _submissions(qrel_set.task_id).filter(pk__in=scored)
     runs = list(submissions.select_related("team", "upload", "task__lab"))
     facts = item_facts(runs, qrel_set)
-    key = key_of("means-sources-1", qrels_rules(qrel_set), facts)
+    key = key_of("means-sources", qrels_rules(qrel_set), facts)
 
     def compute() -> dict[int, int]:
         items = {run.pk: _items(run, fact, qrel_set) for run, fact in zip(runs, facts, strict=True)}
@@ -149,5 +149,5 @@ def _items(run: Run, fact: Sequence[object], qrel_set: QrelSet) -> Items | None:
                 return item_numbers(index, judged)
         return None
 
-    key = key_of("means-items-1", qrels_rules(qrel_set), fact)
+    key = key_of("means-items", qrels_rules(qrel_set), fact)
     return cached_value(key, compute, work=min(scoring_work([run]), 0.1))

@@ -131,7 +131,7 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
 
     The result is cached: neither qrels nor the index of a run ever change.
     """
-    key = key_of("relevant-found-2", qrels_rules(qrel_set), query_id, item_facts(runs, qrel_set))
+    key = key_of("relevant-found", qrels_rules(qrel_set), query_id, item_facts(runs, qrel_set))
 
     def compute() -> pl.DataFrame:
         judged = topic_frame(qrel_set, query_id)

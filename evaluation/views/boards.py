@@ -104,7 +104,7 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     facts = board.release, qrel_set.pk, qrel_set.sha256, measure.name, means
     keys = [run for run, _ in means]
     figures = cached_value(
-        key_of("run-spreads-2", *facts), lambda: _figures(board, keys, qrel_set, measure), work=0.02
+        key_of("run-spreads", *facts), lambda: _figures(board, keys, qrel_set, measure), work=0.02
     )
     return [
         RunSpread(run, run.values[measure.name], *figures[run.key])

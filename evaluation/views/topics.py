@@ -84,7 +84,7 @@ def tie_bounds(visible: VisibleBoard, run: Run) -> TieBounds | None:
     if not measures:
         return None
     qrel_set, names = visible.qrel_set, [measure.name for measure in measures]
-    key = key_of("tie-bounds-1", qrels_rules(qrel_set), names, item_facts([run], qrel_set))
+    key = key_of("tie-bounds", qrels_rules(qrel_set), names, item_facts([run], qrel_set))
     bounds = cached_value(
         key, lambda: _bounds(run, qrel_set, measures), work=scoring_work([run], times=3)
     )

@@ -7,12 +7,16 @@ from datetime import timedelta
 from random import Random
 
 import pytest
+from django.core.cache import CacheHandler
 from django.utils import timezone
 
+from arqlab import environment
+from arqlab.core import caches
 from arqlab.core.caches import (
     AT_ONCE,
     ComputedFiles,
     NotComputedError,
+    code_digest,
     computed_values,
     computing_at_most,
     recent_value,
@@ -45,6 +49,29 @@ def test_another_process_reads_what_one_computed(files, tmp_path):
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
     assert answer.stdout.strip() == "{'a': 1}", answer.stderr
+
+
+def test_what_other_code_computed_is_not_read(tmp_path, monkeypatch):
+    """Its classes may have moved: the value of an earlier version could not be loaded."""
+    computed = CacheHandler(environment.caches("", tmp_path))["computed"]
+    computed.set("board", 1)
+    assert computed.get("board") == 1
+
+    monkeypatch.setattr(caches, "code_digest", lambda: "later-version")
+
+    assert computed.get("board") is None
+
+
+def test_the_digest_of_the_code_follows_each_of_its_files(tmp_path, settings):
+    digests, file = [code_digest()], tmp_path / "arqlab" / "rules.toml"
+    settings.BASE_DIR = tmp_path
+    file.parent.mkdir()
+    for text in ("", "depth = 10", "depth = 20"):
+        file.write_text(text)
+        digests.append(code_digest.__wrapped__())
+
+    assert len(set(digests)) == 4
+    assert code_digest() == digests[0]
 
 
 def test_a_value_is_forgotten_in_time(files, monkeypatch):

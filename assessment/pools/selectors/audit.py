@@ -94,7 +94,7 @@ def audit_pool(
     version, labels = judging_version(host or task)
     qrels = qrels_named(task)
     key = key_of(
-        "pool-audit-1",
+        "pool-audit",
         sources_state(sources),
         choice,
         depth,

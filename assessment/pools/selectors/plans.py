@@ -130,7 +130,7 @@ def contributing_runs(sources: TaskSources) -> set[int]:
     Raise `UserError` if two runs have different texts for one answer.
     """
     protocol = sources.choice.protocol
-    key = key_of("contributing-runs-1", sources_state(sources), sources.choice)
+    key = key_of("contributing-runs", sources_state(sources), sources.choice)
 
     def compute() -> set[int]:
         kernel = kernel_sources(sources, generated_answers(sources))
@@ -161,12 +161,12 @@ _kept: OrderedDict[_Wanted, Planner] = OrderedDict()
 def _plan(plan_input: _Wanted, protocol: PoolProtocol, kinds: Mapping[str, RunKind]) -> Plan:
     rows = _rows_of(plan_input.sources)
     if rows > MOST_ROWS:
-        key = key_of("plan-1", plan_input, protocol, kinds)
+        key = key_of("plan", plan_input, protocol, kinds)
         return cached_value(
             key, lambda: plan_input.planner().plan(protocol, kinds), work=READING * rows
         )
     planner = _kept.pop(plan_input, None) or cached_value(
-        key_of("planner-1", plan_input), plan_input.planner, work=READING * rows
+        key_of("planner", plan_input), plan_input.planner, work=READING * rows
     )
     _kept[plan_input] = planner
     with suppress(KeyError):  # another thread may do the same

@@ -47,7 +47,7 @@ def pooled_before(task: Task, *, newest: VisualMap | None) -> pl.DataFrame | Non
     pools = Pool.official.filter(task=task)
     rows = PoolInstance.official.filter(item__pool__task=task).order_by()
     earlier = cached_value(
-        key_of("pooled-1", *pools.order_by("pk").values_list("pk", "sha256")),
+        key_of("pooled", *pools.order_by("pk").values_list("pk", "sha256")),
         lambda: read_frame(rows.values_list(*_FIELDS.values()), dict.fromkeys(_FIELDS, pl.String)),
         work=0,
     )

@@ -167,7 +167,7 @@ def _kept_of(task: Task, pools: list[Pool], marks: Marks) -> _Kept:
     scale = pools[0].label_scale
     lowest = task.protocol.relevant_in(scale)
     relevant = [label.value for label in scale.judgments if label.value >= lowest]
-    key = key_of("tallies-2", task.pk, [(pool.pk, pool.frozen_at) for pool in pools], relevant)
+    key = key_of("tallies", task.pk, [(pool.pk, pool.frozen_at) for pool in pools], relevant)
     entry: _Kept | None = computed_values.get(key)
     if entry and entry.marks[:4] == marks[:4] and entry.settled == marks.newest:
         return entry

@@ -143,7 +143,7 @@ def draft_topics(task: Task) -> DraftTopics:
         draft = draft_of(task)
         return DraftTopics(draft.scale, draft.topics, int(draft.judged.hash_rows().sum() or 0))
 
-    result = kept_by_judgments("draft-topics-1", task, compute)
+    result = kept_by_judgments("draft-topics", task, compute)
     return result.value._replace(as_of=result.as_of)
 
 

@@ -129,7 +129,7 @@ def _unjoined_items(qrel_set: QrelSet) -> str:
 
     # Versions and files never change.
     indexes = [run.index.name for run in runs]
-    key = key_of("unjoined-1", qrel_set.pk, qrel_set.sha256, qrel_set.items, source, indexes)
+    key = key_of("unjoined", qrel_set.pk, qrel_set.sha256, qrel_set.items, source, indexes)
     return cached_value(key, compute, work=READING * qrel_set.lines)
 
 

@@ -42,7 +42,7 @@ def qrels_frame(qrel_set: QrelSet, *, query_id: str = "") -> pl.DataFrame:
     qrels = Qrel.objects.filter(qrel_set=qrel_set).values_list("query_id", "doc_id", "relevance")
     if query_id:
         return read_frame(qrels.filter(query_id=query_id), QRELS_COLUMNS)
-    key = key_of("qrels-frame-1", qrel_set.pk, qrel_set.sha256)
+    key = key_of("qrels-frame", qrel_set.pk, qrel_set.sha256)
     return cached_value(key, lambda: read_frame(qrels, QRELS_COLUMNS), work=0)
 
 
@@ -152,5 +152,5 @@ def version_topics(qrel_set: QrelSet, *, query_id: str = "") -> list[JudgedTopic
 
     if query_id:
         return compute()
-    key = key_of("qrels-topics-1", qrel_set.pk, qrel_set.sha256, qrel_set.relevant_from)
+    key = key_of("qrels-topics", qrel_set.pk, qrel_set.sha256, qrel_set.relevant_from)
     return cached_value(key, compute, work=READING * qrel_set.lines)

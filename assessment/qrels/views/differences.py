@@ -119,8 +119,8 @@ def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
 
     if before and after:
         work = READING * (before.lines + after.lines)
-        return cached_value(key_of("qrels-diff-1", sides), compute, work=work)
-    return kept_by_judgments("draft-diff-1", task, compute, sides).value
+        return cached_value(key_of("qrels-diff", sides), compute, work=work)
+    return kept_by_judgments("draft-diff", task, compute, sides).value
 
 
 def _scale(side: Side, task: Task) -> LabelScale:

@@ -145,7 +145,7 @@ def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
     def compute() -> bytes:
         return write_qrels(draft_of(task).qrels(level, complete=complete))
 
-    file = kept_by_judgments("draft-file-1", task, compute, level, complete).value
+    file = kept_by_judgments("draft-file", task, compute, level, complete).value
     return _file(file, task, "draft" if level == Level.INSTANCES else f"draft-{level}")
 
 
