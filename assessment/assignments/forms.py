@@ -17,7 +17,7 @@ from assessment.assignments.selectors.left_out import judged_topics_of
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, expects_items
 from assessment.assignments.services.assigning import Pairs
 from assessment.models import Assignment, RosterEntry
-from assessment.qrels.selectors.drafts import adds_labels
+from assessment.qrels.selectors.drafts import LabelSource
 
 ACTIONS = ("assign", "reassign", "take", "review", "unreview", "set-aside", "resume")
 MAX_BYTES, MAX_HOURS = 2**20, 10_000
@@ -215,7 +215,7 @@ class PlanForm(forms.Form):
         """Offer one second judgment for each assessor, or for each topic if labels are added."""
         super().__init__(*args, **kwargs)
         topics = judged_topics_of(task).count()
-        overlap = topics if adds_labels(task) else min(topics, task.roster.count())
+        overlap = topics if LabelSource(task).adds else min(topics, task.roster.count())
         self.initial = {"overlap": overlap, "expected_labels": 0}
         if not expects_items(task):
             del self.fields["expected_labels"]

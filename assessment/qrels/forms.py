@@ -8,7 +8,7 @@ from django import forms
 from arqkit.judgments.qrels import Level
 from arqlab.core.models import Task
 from arqlab.core.selectors import info_values
-from assessment.qrels.selectors.drafts import groups_to_freeze, levels_of, task_scale
+from assessment.qrels.selectors.drafts import LabelSource
 from assessment.qrels.services.versions import QrelsChoice
 
 LEVELS = {
@@ -49,14 +49,15 @@ class FreezeForm(forms.Form):
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Remove the fields that have only one choice for the task."""
         super().__init__(*args, **kwargs)
-        if reports := task_scale(task).reports:
+        source = LabelSource(task)
+        if reports := source.scale.reports:
             words = " and ".join(f"{label.value} ({label.word})" for label in reports)
             self.fields["complete"].label = f"Complete: with {words}"
         else:
             del self.fields["complete"]
-        if len(levels_of(task)) == 1:
+        if len(source.levels) == 1:
             del self.fields["level"]
-        if groups := groups_to_freeze(task):
+        if groups := source.groups:
             group_choices = [(group, f"Of the group {group} only") for group in groups]
             choices: Any = self.fields["group"]
             choices.choices = [("", "The sum of two assessors"), *group_choices]

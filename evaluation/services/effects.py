@@ -24,11 +24,11 @@ from arqlab.core.models import Task
 from assessment.models import PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import (
     Draft,
+    LabelSource,
     draft_of,
     draft_topics,
     host_of,
     items_at,
-    levels_of,
     task_scale,
 )
 from assessment.qrels.selectors.versions import qrels_named
@@ -389,8 +389,9 @@ def _largest_changes(
 
 def _contest(task: Task, *, adds: bool) -> _Contest:
     current = qrels_named(task)
-    levels = {str(items_at(task, level)): level for level in levels_of(task)}
-    level = levels.get(current.items if current else "", levels_of(task)[-1])
+    choices = LabelSource(task).levels
+    levels = {str(items_at(task, level)): level for level in choices}
+    level = levels.get(current.items if current else "", choices[-1])
     rules, items = task.protocol, items_at(task, level)
     relevant_from = rules.relevant_from if adds else rules.relevant_in(task_scale(task))
     like = QrelSet(task=task, name="draft", items=items, relevant_from=relevant_from)

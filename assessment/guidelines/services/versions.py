@@ -24,7 +24,7 @@ from assessment.guidelines.selectors.versions import (
     version_of,
 )
 from assessment.models import Guideline, GuidelineEntry, PoolInstance, PoolItem
-from assessment.qrels.selectors.drafts import pooled_instances, task_scale
+from assessment.qrels.selectors.drafts import LabelSource, task_scale
 from collection.models import Post
 from collection.selectors.collections import collection_of
 from collection.selectors.formulas import post_of_formula
@@ -65,7 +65,7 @@ def find_entry_item(task: Task, *, topic: Topic | None, item: str) -> EntryItem:
     fields = _topic_fields(topic) if topic else {}
     if not item:
         return EntryItem(**fields)
-    pooled = pooled_instances(task).filter(doc_id=item).select_related("item__topic__task__lab")
+    pooled = LabelSource(task).pooled().filter(doc_id=item).select_related("item__topic__task__lab")
     if instance := pooled.order_by("pk").first():
         return item_of_instance(instance)._replace(**{"topic": "", "topic_html": ""} | fields)
     is_formula = task.kind == TaskKind.FORMULAS

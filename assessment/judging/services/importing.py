@@ -21,7 +21,7 @@ from arqlab.core.selectors import PSEUDONYM, pseudonym, topic_ids
 from arqlab.core.services.audit import record_event
 from assessment.judging.services.late_labels import complete_items
 from assessment.models import Judgment, PoolItem
-from assessment.qrels.selectors.drafts import host_of, pooled_instances, task_scale, with_current
+from assessment.qrels.selectors.drafts import LabelSource, task_scale, with_current
 from assessment.tickets.services.reports import update_tickets
 
 _GIVEN = ("comment", "active_ms", "judged_at", "given_at", "reason", "marks")
@@ -63,7 +63,7 @@ def names_in(rows: Iterable[JudgedLine], task: Task) -> ImportNames:
             people |= {username: pk, email.lower() or username: pk}
     if any(name.startswith(PSEUDONYM) for name in keys):
         people |= {pseudonym(task.lab, pk): pk for pk in set(people.values())}
-    versions = (host_of(task) or task).guidelines.values_list("version", "pk")
+    versions = LabelSource(task).judged_in.guidelines.values_list("version", "pk")
     people_by_name = {name: people[key] for name, key in keys.items() if key in people}
     return ImportNames(people_by_name, dict(versions))
 
@@ -158,7 +158,7 @@ def _known(task: Task) -> dict[tuple[str, str], _Known]:
     fields = ("item__topic__query_id", "doc_id", "pk", "item", "item__pool__closed_at", "has_any")
     has_any = Exists(Judgment.objects.filter(instance=OuterRef("pk")))
     current = (f"current__{name}" for name in ("pk", "label", *_DETAILS))
-    instances = with_current(pooled_instances(task).annotate(has_any=has_any))
+    instances = with_current(LabelSource(task).pooled().annotate(has_any=has_any))
     rows = instances.values_list(*fields, *current)
     instances_by_id = {
         (topic, doc_id): _Known(

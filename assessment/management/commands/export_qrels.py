@@ -12,7 +12,7 @@ from arqkit.judgments.qrels import Level
 from arqlab.core.management.labcommand import TASK, LabCommand, switch
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
-from assessment.qrels.selectors.drafts import draft_of, levels_of
+from assessment.qrels.selectors.drafts import LabelSource, draft_of
 from assessment.qrels.selectors.versions import qrels_frame, required_qrels
 from submissions.selectors import run_map
 
@@ -60,7 +60,7 @@ class Command(LabCommand):
 
     def _draft(self, task: Task, options: dict[str, Any]) -> pl.DataFrame:
         level = Level(options["level"] or Level.INSTANCES)
-        if level not in levels_of(task):
+        if level not in LabelSource(task).levels:
             raise CommandError(
                 f"The qrels of {task} have no level {level}: the task does not retrieve formulas. "
                 "Leave out --level."

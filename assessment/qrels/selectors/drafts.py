@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple
 
 import polars as pl
@@ -46,7 +47,7 @@ _FIELDS: tuple[str, ...] = ("item__topic__query_id", "item__item", "doc_id", "cu
 class DraftTopics(NamedTuple):
     """The scale and the topics of a draft, and a digest that changes with its lines.
 
-    `as_of` is the time of the judgments if others have followed (`kept_by_judgments`).
+    `as_of` is the time of the judgments if others have followed (`LabelSource.kept`).
     """
 
     scale: LabelScale
@@ -107,14 +108,139 @@ class Draft:
         return self.qrels(level, complete=complete)
 
 
-def levels_of(task: Task) -> tuple[Level, ...]:
-    """Return the levels of a task's qrels: two for formulas, one for other items."""
-    return tuple(Level) if task.kind == Task.Kind.FORMULAS else (Level.INSTANCES,)
+class LabelSource:
+    """Where the labels of a task's qrels come from. What it asks the database is asked once.
 
+    Generated answers mixed into the pools of the lab's answer retrieval task, the `host`, have
+    their labels there.
+    """
 
-def items_at(task: Task, level: Level) -> ItemKind:
-    """Return the kind of the items of a task's qrels at a level."""
-    return qrels_item_kind(TaskKind(task.kind), level)
+    def __init__(self, task: Task) -> None:
+        self.task = task
+
+    @cached_property
+    def host(self) -> Task | None:
+        """Return the task whose pools contain this task's Task 3 answers, or None."""
+        if self.task.kind != Task.Kind.GENERATED_ANSWERS:
+            return None
+        mixed = PoolItem.official.filter(pool__task=OuterRef("pk"), kind=PoolItem.Kind.ANSWERS)
+        tasks = Task.objects.select_related("lab").filter(
+            lab=self.task.lab_id, kind=Task.Kind.ANSWERS
+        )
+        return tasks.filter(Exists(mixed)).order_by("position", "pk").first()
+
+    @property
+    def judged_in(self) -> Task:
+        """Return the task in whose pools the items are judged."""
+        return self.host or self.task
+
+    @cached_property
+    def scale(self) -> LabelScale:
+        """Return the labels of assessors: those of the pools, or before them of the protocol."""
+        pools = Pool.official.filter(task=self.judged_in).order_by("number")
+        rows = pools.values_list("scale", flat=True).first()
+        rules = self.task.protocol
+        return (rules.grades or rules.labels) if rows is None else scale_of_rows(rows)
+
+    @property
+    def adds(self) -> bool:
+        """Return whether the labels of two assessors of each item are added in the qrels."""
+        # Few labs add labels: the others' pages do not ask for the scale.
+        rules = self.judged_in.protocol
+        return rules.grades is not None and rules.adds(self.scale)
+
+    @property
+    def groups(self) -> list[str]:
+        """Return the groups of assessors whose labels can be qrels of their own, without sums."""
+        return list(group_members(self.judged_in)) if self.adds else []
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Return the levels of the qrels: two for formulas, one for other items."""
+        return tuple(Level) if self.task.kind == Task.Kind.FORMULAS else (Level.INSTANCES,)
+
+    @property
+    def mixed(self) -> int:
+        """Return the number of Task 3 answers in the pools of Task 1, which its qrels leave out."""
+        if self.task.kind != Task.Kind.ANSWERS:
+            return 0
+        return PoolItem.official.filter(pool__task=self.task, kind=PoolItem.Kind.ANSWERS).count()
+
+    def pooled(self) -> QuerySet[PoolInstance]:
+        """Return the instances of the task that get labels, wherever they are pooled."""
+        instances = PoolInstance.official.filter(item__pool__task=self.judged_in)
+        if self.host is None:
+            return instances
+        topic_names = self.task.topics.values("query_id")
+        return instances.filter(
+            item__kind=PoolItem.Kind.ANSWERS, item__topic__query_id__in=topic_names
+        )
+
+    def instances(self) -> QuerySet[PoolInstance]:
+        """Return those whose labels make the task's own qrels: posts without Task 3 answers."""
+        if self.task.kind == Task.Kind.ANSWERS:
+            return self.pooled().exclude(item__kind=PoolItem.Kind.ANSWERS)
+        return self.pooled()
+
+    def draft(self, *, adds: bool = True, group: str = "") -> Draft:
+        """Return the draft of the qrels, in at most ten queries (`draft_of`)."""
+        draft = self._draft(adds=adds and not group)
+        return _of_group(draft, self.judged_in, group) if group else draft
+
+    def _draft(self, *, adds: bool) -> Draft:
+        task, scale = self.task, self.scale
+        rows = with_current(self.instances()).values_list(*_FIELDS)
+        judged = read_frame(rows, JUDGED_SCHEMA)
+        labels, relevant_from = scale, task.protocol.relevant_in(scale)
+        if adds and self.adds:
+            totals = added_labels(two_labels(self.judged_in), scale)
+            judged = judged.drop("label").join(totals, on=["topic", "doc_id"], how="left")
+            labels, relevant_from = self.judged_in.protocol.labels, task.protocol.relevant_from
+        else:
+            judged = counting_labels(judged, self.judged_in, by="doc_id")
+        if task.kind == Task.Kind.FORMULAS and not judged.is_empty():
+            judged = _by_newest_ids(task, judged)
+        least = task.protocol.min_relevant
+        topics = judged_topics(
+            judged, scale=labels, relevant_from=relevant_from, min_relevant=least
+        )
+        if self.host:
+            source = LabelSource(self.host)
+            source.scale = scale  # of the same pools
+            reasons = {topic.topic: topic.reason for topic in source._draft(adds=adds).topics}
+            topics = [
+                replace(topic, reason=_hosts_reason(self.host, reasons.get(topic.topic, "")))
+                for topic in topics
+            ]
+        return Draft(task, labels, relevant_from, judged, topics)
+
+    def topics(self) -> DraftTopics:
+        """Return the topics of the draft, which pages show without reading every label."""
+
+        def compute() -> DraftTopics:
+            draft = self.draft()
+            return DraftTopics(draft.scale, draft.topics, int(draft.judged.hash_rows().sum() or 0))
+
+        result = self.kept("draft-topics", compute)
+        return result.value._replace(as_of=result.as_of)
+
+    def kept(self, name: str, compute: Callable[[], Kept], *facts: object) -> Recent[Kept]:
+        """Return what is computed from the draft, again only after judging has gone on.
+
+        With more than some 100,000 labels, it may be a minute old (`recent_value`).
+        """
+        version, labels = judging_version(self.judged_in)
+        decided, again = (
+            judgments.aggregate(Count("pk"), Max("pk"), Sum("pk"))
+            for judgments in (
+                adjudicated_judgments(self.judged_in),
+                second_judgments(self.judged_in),
+            )
+        )
+        rules = [(one.kind, repr(one.protocol)) for one in (self.task, self.judged_in)]
+        state = version, decided, again, rules, formula_files(self.task.lab)
+        key = key_of(name, self.task.pk, *facts)
+        return recent_value(key, state, compute, work=READING * (1 + labels))
 
 
 def draft_of(task: Task, *, adds: bool = True, group: str = "") -> Draft:
@@ -131,63 +257,27 @@ def draft_of(task: Task, *, adds: bool = True, group: str = "") -> Draft:
     topics are then dropped with the topics of that task, whatever the labels of the answers,
     because Task 3 has the topics of Task 1 (004 §6).
     """
-    host = host_of(task)
-    draft = _draft(task, host, _scale(task, host), adds=adds and not group)
-    return _of_group(draft, host or task, group) if group else draft
+    return LabelSource(task).draft(adds=adds, group=group)
 
 
 def draft_topics(task: Task) -> DraftTopics:
     """Return the topics of a task's draft, which pages show without reading every label."""
-
-    def compute() -> DraftTopics:
-        draft = draft_of(task)
-        return DraftTopics(draft.scale, draft.topics, int(draft.judged.hash_rows().sum() or 0))
-
-    result = kept_by_judgments("draft-topics", task, compute)
-    return result.value._replace(as_of=result.as_of)
+    return LabelSource(task).topics()
 
 
-def kept_by_judgments(
-    name: str, task: Task, compute: Callable[[], Kept], *facts: object
-) -> Recent[Kept]:
-    """Return what is computed from the draft of a task, again only after judging has gone on.
-
-    With more than some 100,000 labels, it may be a minute old (`recent_value`).
-    """
-    judged_in = host_of(task) or task
-    version, labels = judging_version(judged_in)
-    decided, again = (
-        judgments.aggregate(Count("pk"), Max("pk"), Sum("pk"))
-        for judgments in (adjudicated_judgments(judged_in), second_judgments(judged_in))
-    )
-    rules = [(one.kind, repr(one.protocol)) for one in (task, judged_in)]
-    state = version, decided, again, rules, formula_files(task.lab)
-    key = key_of(name, task.pk, *facts)
-    return recent_value(key, state, compute, work=READING * (1 + labels))
+def task_scale(task: Task) -> LabelScale:
+    """Return the labels of assessors: those of a task's pools, or before them of its protocol."""
+    return LabelSource(task).scale
 
 
-def _draft(task: Task, host: Task | None, scale: LabelScale, *, adds: bool) -> Draft:
-    instances = with_current(_without_mixed(task, _pooled(task, host)))
-    judged_in, judged = host or task, read_frame(instances.values_list(*_FIELDS), JUDGED_SCHEMA)
-    labels, relevant_from = scale, task.protocol.relevant_in(scale)
-    if adds and judged_in.protocol.adds(scale):
-        totals = added_labels(two_labels(judged_in), scale)
-        judged = judged.drop("label").join(totals, on=["topic", "doc_id"], how="left")
-        labels, relevant_from = judged_in.protocol.labels, task.protocol.relevant_from
-    else:
-        judged = counting_labels(judged, judged_in, by="doc_id")
-    if task.kind == Task.Kind.FORMULAS and not judged.is_empty():
-        judged = _by_newest_ids(task, judged)
-    least = task.protocol.min_relevant
-    topics = judged_topics(judged, scale=labels, relevant_from=relevant_from, min_relevant=least)
-    if host:
-        topics_of_host = _draft(host, None, scale, adds=adds).topics
-        reasons = {topic.topic: topic.reason for topic in topics_of_host}
-        topics = [
-            replace(topic, reason=_hosts_reason(host, reasons.get(topic.topic, "")))
-            for topic in topics
-        ]
-    return Draft(task, labels, relevant_from, judged, topics)
+def host_of(task: Task) -> Task | None:
+    """Return the task whose pools contain this task's Task 3 answers, or None."""
+    return LabelSource(task).host
+
+
+def items_at(task: Task, level: Level) -> ItemKind:
+    """Return the kind of the items of a task's qrels at a level."""
+    return qrels_item_kind(TaskKind(task.kind), level)
 
 
 def _of_group(draft: Draft, judged_in: Task, group: str) -> Draft:
@@ -205,66 +295,6 @@ def _of_group(draft: Draft, judged_in: Task, group: str) -> Draft:
         min_relevant=draft.task.protocol.min_relevant,
     )
     return replace(draft, judged=judged, topics=topics)
-
-
-def task_scale(task: Task) -> LabelScale:
-    """Return the labels of assessors: those of a task's pools, or before them of its protocol."""
-    return _scale(task, host_of(task))
-
-
-def adds_labels(task: Task) -> bool:
-    """Return whether the labels of two assessors of each item are added in the qrels."""
-    # Few labs add labels: the others' pages do not ask for the scale.
-    return task.protocol.grades is not None and task.protocol.adds(task_scale(task))
-
-
-def groups_to_freeze(task: Task) -> list[str]:
-    """Return the groups of assessors whose labels can be qrels of their own, in place of sums."""
-    judged_in = host_of(task) or task
-    return list(group_members(judged_in)) if adds_labels(judged_in) else []
-
-
-def _scale(task: Task, host: Task | None) -> LabelScale:
-    pools = Pool.official.filter(task=host or task).order_by("number")
-    rows = pools.values_list("scale", flat=True).first()
-    rules = task.protocol
-    return (rules.grades or rules.labels) if rows is None else scale_of_rows(rows)
-
-
-def pooled_instances(task: Task) -> QuerySet[PoolInstance]:
-    """Return the instances of a task that get labels, from its own pools or another task's."""
-    return _pooled(task, host_of(task))
-
-
-def own_instances(task: Task) -> QuerySet[PoolInstance]:
-    """Return the instances whose labels make the task's own qrels."""
-    return _without_mixed(task, pooled_instances(task))
-
-
-def _pooled(task: Task, host: Task | None) -> QuerySet[PoolInstance]:
-    if host:
-        topic_names = task.topics.values("query_id")
-        mixed = PoolInstance.official.filter(
-            item__pool__task=host, item__kind=PoolItem.Kind.ANSWERS
-        )
-        return mixed.filter(item__topic__query_id__in=topic_names)
-    return PoolInstance.official.filter(item__pool__task=task)
-
-
-def _without_mixed(task: Task, instances: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
-    """Return only what belongs in the task's own qrels: in Task 1, posts without Task 3 answers."""
-    return (
-        instances.exclude(item__kind=PoolItem.Kind.ANSWERS)
-        if task.kind == Task.Kind.ANSWERS
-        else instances
-    )
-
-
-def mixed_items(task: Task) -> int:
-    """Return the number of Task 3 answers in the pools of Task 1, which its qrels leave out."""
-    if task.kind != Task.Kind.ANSWERS:
-        return 0
-    return PoolItem.official.filter(pool__task=task, kind=PoolItem.Kind.ANSWERS).count()
 
 
 def with_current(instances: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
@@ -289,15 +319,6 @@ def _by_newest_ids(task: Task, judged: pl.DataFrame) -> pl.DataFrame:
         return judged  # the pools already have the ids; do not read millions of formulas
     ids = visual_ids_among(task.lab, judged["doc_id"])
     return judged if ids is None else as_formulas(judged, ids)
-
-
-def host_of(task: Task) -> Task | None:
-    """Return the task whose pools contain this task's Task 3 answers, or None."""
-    if task.kind != Task.Kind.GENERATED_ANSWERS:
-        return None
-    mixed = PoolItem.official.filter(pool__task=OuterRef("pk"), kind=PoolItem.Kind.ANSWERS)
-    tasks = Task.objects.select_related("lab").filter(lab=task.lab_id, kind=Task.Kind.ANSWERS)
-    return tasks.filter(Exists(mixed)).order_by("position", "pk").first()
 
 
 def own_pools_task(task: Task) -> Task | None:

@@ -7,7 +7,7 @@ from django.urls import reverse
 from arqlab.core.models import Task
 from arqlab.core.oddities import Oddity, counted, named_oddity, submission_oddities, task_url
 from assessment.models import Pool, Ticket
-from assessment.qrels.selectors.drafts import draft_topics, host_of, own_instances
+from assessment.qrels.selectors.drafts import LabelSource, draft_topics
 from submissions.models import Run
 from submissions.oddities import run_oddities
 
@@ -29,7 +29,7 @@ def freeze_oddities(task: Task, *, at: datetime) -> list[Oddity]:
 
 def _pool_oddities(task: Task) -> list[Oddity]:
     """Return the checks for pools that accept judgments, and for valid runs that are in no pool."""
-    pools = list(Pool.official.filter(task=host_of(task) or task))
+    pools = list(Pool.official.filter(task=LabelSource(task).judged_in))
     accepting = sum(pool.closed_at is None for pool in pools)
     sentence = f"{counted(accepting, 'pool accepts', 'pools accept')} judgments."
     url = task_url("assessment:pool-list", task)
@@ -60,7 +60,7 @@ def _half_judged(task: Task) -> Oddity:
 
 
 def _open_tickets(task: Task) -> Oddity:
-    instances = own_instances(task).values("pk")
+    instances = LabelSource(task).instances().values("pk")
     count = Ticket.objects.filter(judgment__instance__in=instances, answered_at=None).count()
     sentence = f"{counted(count, 'ticket is', 'tickets are')} open."
     url = reverse("assessment:ticket-list", args=[task.lab.slug])

@@ -16,7 +16,7 @@ from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from assessment.models import Qrel, QrelSet
-from assessment.qrels.selectors.drafts import Draft, draft_of, groups_to_freeze, items_at, levels_of
+from assessment.qrels.selectors.drafts import Draft, LabelSource, draft_of, items_at
 from submissions.services.left_out import set_out_of_competition
 
 
@@ -176,14 +176,15 @@ def choose_current_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
 
 
 def _require_freezable(task: Task, choice: QrelsChoice) -> None:
-    if choice.level not in levels_of(task):
+    source = LabelSource(task)
+    if choice.level not in source.levels:
         raise UserError(
             f"The qrels of {task} have no level {choice.level}: the task does not retrieve "
             "formulas.",
             code="level",
         )
-    if choice.group and choice.group not in groups_to_freeze(task):
-        groups = ", ".join(groups_to_freeze(task)) or "no groups whose labels are added"
+    if choice.group and choice.group not in source.groups:
+        groups = ", ".join(source.groups) or "no groups whose labels are added"
         raise UserError(
             f"{task} has no group {choice.group!r} of assessors, but {groups}. Use one of them, or "
             "the labels of everyone.",

@@ -21,7 +21,7 @@ from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer
 from assessment.models import Judgment, QrelSet
-from assessment.qrels.selectors.drafts import adds_labels, draft_of, draft_topics, kept_by_judgments
+from assessment.qrels.selectors.drafts import LabelSource, draft_topics
 from assessment.qrels.selectors.frames import adjudicated_judgments, second_judgments
 from assessment.qrels.selectors.versions import READING, qrels_frame
 
@@ -51,7 +51,7 @@ def changing_judgments(
         "instance__item__topic__query_id__in": {topic for topic, _ in labels},
     }
     related = ("assessor", "supersedes__ticket", "instance__item__pool__round")
-    adds = adds_labels(task)
+    adds = LabelSource(task).adds
     sources = [Judgment.official.all(), adjudicated_judgments(task)]
     candidates = [
         judgment
@@ -106,11 +106,12 @@ def _side(text: str, versions: Sequence[QrelSet]) -> Side:
 def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
     """Compare the sides; a draft takes the items and completeness of the other side."""
     model, sides = before or after, [side and (side.pk, side.sha256) for side in (before, after)]
+    source = LabelSource(task)
 
     def frame(side: Side) -> pl.DataFrame:
         if side is not None:
             return qrels_frame(side)
-        return draft_of(task).qrels_by(
+        return source.draft().qrels_by(
             model.items if model else "", complete=bool(model and model.is_complete)
         )
 
@@ -120,7 +121,7 @@ def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
     if before and after:
         work = READING * (before.lines + after.lines)
         return cached_value(key_of("qrels-diff", sides), compute, work=work)
-    return kept_by_judgments("draft-diff", task, compute, sides).value
+    return source.kept("draft-diff", compute, sides).value
 
 
 def _scale(side: Side, task: Task) -> LabelScale:

@@ -18,14 +18,7 @@ from arqlab.web.pages import FILE, ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from arqlab.web.tabs import Tab, organizers
 from assessment.models import QrelSet
-from assessment.qrels.selectors.drafts import (
-    adds_labels,
-    draft_of,
-    draft_topics,
-    kept_by_judgments,
-    levels_of,
-    mixed_items,
-)
+from assessment.qrels.selectors.drafts import LabelSource
 from assessment.qrels.selectors.joining import join_warnings
 from assessment.qrels.selectors.versions import qrel_versions, qrels_frame, version_topics
 from assessment.qrels.services.versions import choose_current_qrels, delete_qrels
@@ -51,15 +44,16 @@ def qrels_delete(request: HttpRequest, task: Task, version: int) -> HttpResponse
 @pages.read("", "qrels-list", tabs=(Tab("task", "Qrels", 70, organizers),), api=ROWS)
 def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the draft and the versions of the qrels."""
-    draft = draft_topics(task)
+    source = LabelSource(task)
+    draft = source.topics()
     context = {
         "draft": draft,
         "total": sum(topic.total for topic in draft.topics),
-        "mixed": mixed_items(task),
+        "mixed": source.mixed,
         "labelled": sum(topic.labelled for topic in draft.topics),
         "shares": label_shares(draft.topics, draft.scale),
-        "levels": levels_of(task),
-        "adds": adds_labels(task),
+        "levels": source.levels,
+        "adds": source.adds,
     }
     topics = _topics_table(draft.topics, draft.scale, is_draft=True)
     return answer(request, "assessment/qrels_list.html", context, _versions_table(task), topics)
@@ -137,15 +131,15 @@ def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
 
     `complete` includes the labels that are not judgments.
     """
-    level_name = request.GET.get("level", Level.INSTANCES)
-    if level_name not in levels_of(task):
+    source, level_name = LabelSource(task), request.GET.get("level", Level.INSTANCES)
+    if level_name not in source.levels:
         raise Http404
     level, complete = Level(level_name), "complete" in request.GET
 
     def compute() -> bytes:
-        return write_qrels(draft_of(task).qrels(level, complete=complete))
+        return write_qrels(source.draft().qrels(level, complete=complete))
 
-    file = kept_by_judgments("draft-file", task, compute, level, complete).value
+    file = source.kept("draft-file", compute, level, complete).value
     return _file(file, task, "draft" if level == Level.INSTANCES else f"draft-{level}")
 
 

@@ -24,7 +24,7 @@ from arqlab.core.models import Task, Topic
 from assessment.assignments.selectors.grid import assesses, judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
 from assessment.models import PoolItem
-from assessment.qrels.selectors.drafts import adds_labels, host_of, task_scale
+from assessment.qrels.selectors.drafts import LabelSource, host_of, task_scale
 from assessment.rounds.forms.drawn import MOST_ITEMS, RoundForm
 from assessment.rounds.selectors.items import (
     QuestionSample,
@@ -265,7 +265,9 @@ class SecondRoundForm(RoundForm):
         count = f"{self.open_items.height:,}"
         self.fields["by"].help_text = f"{count} officially judged items can be judged again."
         offered = self.offered_topics()
-        planned = offered if adds_labels(task) else offered.filter(pk__in=planned_seconds(task))
+        planned = (
+            offered if LabelSource(task).adds else offered.filter(pk__in=planned_seconds(task))
+        )
         if planned:
             self.initial.update(by=TOPICS, topics=list(planned))
         staff = judging_staff(task.lab)
