@@ -5,7 +5,7 @@ from celery import Task
 
 from arqlab import schedule
 from arqlab.celery import app, lane_of, packages_with_tasks
-from tests.paths import ROOT
+from tests.paths import PACKAGES, ROOT
 
 
 @pytest.fixture
@@ -37,7 +37,8 @@ def played(monkeypatch, failed):
 def test_a_worker_knows_the_tasks_of_every_package():
     modules = {
         ".".join(path.with_suffix("").relative_to(ROOT).parts)
-        for path in ROOT.glob("*/**/tasks.py")
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("tasks.py")
         if "@scheduled" in path.read_text(encoding="utf-8")
     }
 

@@ -253,7 +253,10 @@ SERVICES = {
         "arqlab/core/views/account.py",
         "arqlab/core/management/commands/delete_account.py",
     },
-    "invite_people": {"arqlab/notices/views/notices.py", "arqlab/notices/services/invitations.py"},
+    "invite_people": {
+        "arqlab/notices/views/invitations.py",
+        "arqlab/notices/services/invitations.py",
+    },
 }
 """The services that ask, and whoever calls them; for `grant_role` see test_memberships.py."""
 

@@ -112,7 +112,7 @@ CALLERS = {
     "arqlab/core/services/people.py grant_role": "role_granted_on_the_people_page",
     "arqlab/core/services/teams.py create_team": "new_team",
     "arqlab/core/services/teams.py join_team": "team_link",
-    "arqlab/core/views/labs.py people_list": "role_granted_on_the_people_page",
+    "arqlab/core/views/people.py people_list": "role_granted_on_the_people_page",
     "arqlab/core/views/teams.py _join": "team_link",
     "arqlab/notices/services/invitations.py accept_invitation": "invitation_of_a_role",
     "assessment/rounds/services/rounds.py _accept": "accepted_applicant",

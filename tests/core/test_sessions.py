@@ -94,7 +94,7 @@ def test_the_schedule_deletes_ended_sessions_with_their_addresses(member, other_
     ended = Session.objects.filter(pk=there.cookies["sessionid"].value)
     ended.update(expire_date=timezone.now() - timedelta(seconds=1))
 
-    app.tasks[app.conf.beat_schedule["sweep-sessions"]["task"]]()
+    app.tasks[app.conf.beat_schedule["arqlab.core.tasks.sweep_sessions"]["task"]]()
 
     assert [one.pk for one in Session.objects.all()] == [here.cookies["sessionid"].value]
     assert [one.user for one in UserSession.objects.all()] == [member]
