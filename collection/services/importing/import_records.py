@@ -150,11 +150,16 @@ def open_import(
 @contextmanager
 def stopped_on_error(record: Import) -> Iterator[None]:
     """Mark an import as stopped if Ctrl-C or an error ends it, so that it can resume at once."""
+    is_in_transaction = connection.in_atomic_block
     try:
         yield
     except TakenOverError:
         raise  # the other process owns the state now
     except BaseException:
+        # Ctrl-C while Django begins or commits leaves a transaction that nobody would end.
+        if connection.in_atomic_block and not is_in_transaction:
+            connection.close()
+            connection.connect()
         # A broken transaction allows no writes. The import then becomes stale.
         if not connection.needs_rollback:
             running = Job.objects.filter(pk=record.pk, state=Import.State.RUNNING)

@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from collection.models import STALE_AFTER, Collection, Import
@@ -43,6 +44,21 @@ def test_a_stale_process_that_wakes_up_writes_nothing() -> None:
     with pytest.raises(TakenOverError, match="took over"), stopped_on_error(first):
         save_progress(record=first, at=timezone.now())
     assert Import.objects.values_list("rows", "state").get() == (7, "running")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ctrl_c_while_a_transaction_begins_stops_the_import() -> None:
+    def interrupted() -> None:
+        with stopped_on_error(started()):
+            transaction.atomic().__enter__()  # its end is never reached
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+
+    assert not connection.in_atomic_block
+    connection.close()  # what was not committed is lost
+    assert Import.objects.values_list("state", flat=True).get() == "stopped"
 
 
 def test_a_deleted_import_is_not_recreated() -> None:
