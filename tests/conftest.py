@@ -63,7 +63,16 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark the tests that need a database or the real data, and start with the longest ones."""
+    """Mark the tests that need a database or the real data, and start with the longest ones.
+
+    Those of an optional app that is left out do not run.
+    """
+    left_out = set(settings.WITHOUT)
+    items[:] = [
+        item
+        for item in items
+        if not any(left_out & set(mark.args) for mark in item.iter_markers("needs"))
+    ]
     for item in items:
         if DATABASE_FIXTURES & set(item.fixturenames) or item.get_closest_marker("django_db"):
             item.add_marker("database")

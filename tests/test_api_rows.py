@@ -46,6 +46,7 @@ def judged(scene: Scene) -> Scene:
     return scene
 
 
+@pytest.mark.needs("retrieval")
 def test_each_page_with_rows_answers_its_own_people_and_nobody_else(
     judged: Scene, client_of: Any
 ) -> None:

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arqlab.settings")
 os.environ.setdefault("ARQLAB_DATA", mkdtemp(prefix="arqlab-guides-"))
+os.environ["ARQLAB_WITHOUT"] = ""  # the guides are of all apps
 django.setup()
 
 from django.core.management import BaseCommand, get_commands, load_command_class  # noqa: E402

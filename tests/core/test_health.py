@@ -63,6 +63,7 @@ def test_a_server_that_works_is_ready_by_any_host_name() -> None:
     assert Client(headers={"host": "10.0.0.7"}).get("/health/live").json() == {"status": "ok"}
 
 
+@pytest.mark.needs("retrieval")
 @pytest.mark.parametrize("name", BREAKS)
 def test_what_does_not_work_is_named_without_its_reason(
     name: str, monkeypatch: pytest.MonkeyPatch, settings: Any, log: io.StringIO

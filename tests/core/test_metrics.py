@@ -60,6 +60,7 @@ def test_requests_are_counted_by_view_and_status(scene: Scene) -> None:
         assert after[count] - before.get(count, 0) == 1
 
 
+@pytest.mark.needs("operations")
 def test_figures_are_those_of_the_database(scene: Scene) -> None:
     beat()
     now = timezone.now()

@@ -288,6 +288,7 @@ def test_a_version_keeps_the_visual_ids_of_the_release(with_formulas, db, tmp_pa
     assert live.value == 0.25
 
 
+@pytest.mark.needs("exchange")
 def test_the_published_archive_has_the_files_of_the_release(released, db):
     task = released.scene.task
     before = published_files(task)
@@ -401,6 +402,7 @@ def shown(content: bytes) -> tuple[str, list[str]]:
     return "".join(main.text_content().split()), data
 
 
+@pytest.mark.needs("exchange")
 def test_a_version_survives_archive_and_restore(released, db, tmp_path):
     change_runs(released)
     store_records(at=LATER)

@@ -113,6 +113,7 @@ def test_revealed_labels_are_with_the_item(made, assessor, office):
     assert "Only for the round." in office.get(f"{PAGE}topics/A.1/judgments/10/").text
 
 
+@pytest.mark.needs("timesheets")
 def test_hours_are_on_the_usual_time_sheet_unless_applicants_work(made, assessor, office):
     judge(assessor, made.pool.items.get().instances.get(), 1)
     sheet = b"".join(office.get("/labs/arqmath-x/time-sheet/csv/")).decode()

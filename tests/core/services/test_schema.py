@@ -113,6 +113,7 @@ DOORS: dict[str, Callable[[], str]] = {
 }
 
 
+@pytest.mark.needs("operations", "retrieval")
 @pytest.mark.parametrize("kind", STRANGE)
 def test_every_door_refuses_a_strange_database(kind, monkeypatch):
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")  # which serve sets

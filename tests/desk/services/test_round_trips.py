@@ -192,6 +192,7 @@ NOT_READ = {
 }
 
 
+@pytest.mark.needs("exchange")
 def test_each_file_of_a_lab_is_read_again_or_has_a_reason_why_not(scene):
     make_pool(scene.task)
     submitted(scene, "ours")

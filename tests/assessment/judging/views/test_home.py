@@ -180,6 +180,7 @@ def test_the_page_takes_as_many_queries_for_many_topics(
         assert client.get(HOME).status_code == 200
 
 
+@pytest.mark.needs("timesheets")
 def test_organizers_get_from_their_topics_to_the_time_sheet(client_of, organizer, assessor, lab):
     assert "/labs/arqmath-x/time-sheet/" in client_of(organizer).get(HOME).text
     assert "/labs/arqmath-x/time-sheet/" not in client_of(assessor).get(HOME).text

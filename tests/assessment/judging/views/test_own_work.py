@@ -100,6 +100,7 @@ def test_the_own_time_sheet_has_no_one_elses_work(client_of, assessor, lab, judg
     assert "1.00 active hours for 1 item." in client.get(WORK).text
 
 
+@pytest.mark.needs("timesheets")
 def test_assessors_do_not_see_the_rate(client_of, assessor, organizer, judging):
     judge(assessor, instance("10"), 3, active_ms=HOUR)
     rate = {"hourly_rate": "17.35", "currency": "EUR", "time_zone": "Europe/Prague"}
