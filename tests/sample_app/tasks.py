@@ -8,7 +8,7 @@ from arqlab.web.jobs import declare_job
 
 
 def greet(work: Any) -> Iterable[str]:
-    """Say how many topics were greeted."""
+    """Return a sentence with the number of topics."""
     return [f"{work.task.topics.count()} topics greeted."]
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WIDTH, TALLEST = 6.3, 9.0  # inches: the text of an A4 page
 FONT = "DejaVu Sans"
 FEWEST_LEVELS = 2
-"""A figure by level compares levels, so there is none of a single one."""
+"""The levels that topics must have for a figure by level, which compares them."""
 SMALLEST = 4.5  # points: the size of labels below which some are left out
 STYLE: dict[Any, Any] = {
     "font.family": FONT,
