@@ -1,7 +1,8 @@
 """Apps of ArqLab: each declares itself in modules of fixed names, and the core names none.
 
 `views` declare pages, their places and tabs; `tasks` jobs and what is scheduled; `checks` what must
-hold before a server starts; `parts` what stands on pages of apps below. They may be in any package
+hold before a server starts; `parts` what stands on pages of apps below; `exports` the files of labs
+and tasks; `archive_tables` what is particular about models in archives. They may be in any package
 of the app.
 """
 

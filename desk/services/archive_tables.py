@@ -23,80 +23,12 @@ from arqkit.formats.nested import json_values
 from arqlab.apps import lab_apps
 from arqlab.core.errors import UserError
 from arqlab.core.files import kept
-from arqlab.core.models import (
-    ApiToken,
-    AuditEvent,
-    Job,
-    JobProblem,
-    Lab,
-    Membership,
-    Team,
-    TypesetFormula,
-    Upgrade,
-    User,
-)
+from arqlab.core.models import Lab, User
 from arqlab.core.models.reading import rows_in_chunks
 from arqlab.core.permissions import owns_address
-from arqlab.core.services.memberships import store_memberships
-from arqlab.notices.models import Invitation, Mail, MailOptOut, Notice
-from assessment.models import DuplicatePosts, Pool, PoolItem, QrelSet, Round
-from collection.models import (
-    Author,
-    Collection,
-    Comment,
-    Import,
-    Post,
-    PostLink,
-    PostWords,
-    Tag,
-    TextIndex,
-    VisualMap,
-)
-from evaluation.models import Leaderboard
-from submissions.models import Run, Upload
+from arqlab.web.archive_tables import archive_tables
 
-LEFT_OUT: Mapping[type[Model], str] = {
-    User.groups.through: "rights on this server",
-    User.user_permissions.through: "rights on this server",
-    ApiToken: "secrets of people",
-    Invitation: "secrets of people",
-    MailOptOut: "belongs to a person, not to a lab",
-    Mail: "was sent by this server",
-    Notice: "points to pages of this server; the tables have what it tells",
-    Job: "work of this server; the audit log has what it changed",
-    JobProblem: "work of this server",
-    Import: "work of this server",
-    TypesetFormula: "computed from the texts",
-    Upgrade: "of the database of this server",
-    PostWords: "computed from the posts",
-    TextIndex: "computed from the posts",
-    DuplicatePosts: "computed from the pools",
-}
-"""The models whose rows are not archived, and why."""
-UNWRITTEN: Mapping[type[Model], set[str]] = {
-    Team: {"invitation_token"},
-    Round: {"token"},
-    Pool: {"typeset_through", "typeset_since"},
-    PoolItem: {"leased_to", "leased_since", "leased_until", "kept_from"},
-    VisualMap: {"pairs", "pairs_claimed_at"},
-}
-"""The fields that are not archived: secrets, claims, and what is computed."""
 PERSON = ("username", "first_name", "last_name", "email")
-LOOKUPS: Mapping[type[Model], str] = {
-    Lab: "pk",
-    Upload: "runs__task__lab",
-    Collection: "labs",
-    VisualMap: "collection__labs",
-}
-"""How the rows of a lab are found, of models without a key to another row of the lab."""
-POSTS = {Post, Comment, PostLink, Author, Tag}
-"""The texts of a collection, which its licence may not allow to be passed on."""
-NUMBERED: Mapping[str, type[Model]] = {"run": Run, "gave_way_to": Run, "expert": User}
-"""The models whose rows JSON fields name under these keys."""
-NAMING_RUNS = {AuditEvent, Leaderboard, Pool, QrelSet}
-"""The models with runs in their JSON fields."""
-STORED_BY: Mapping[type[Model], Callable[[list[Any]], object]] = {Membership: store_memberships}
-"""The functions that store new rows of models with rules of their own."""
 TABLES, FILES, COLUMNS = "tables", "files", "columns.json"
 BATCH = 1_000
 
@@ -111,8 +43,8 @@ def models_of_apps() -> list[type[Model]]:
 @cache
 def lab_models() -> Mapping[type[Model], str]:
     """Return the archived models, each after those it refers to, with the lookup of the lab."""
-    lookups: dict[Any, str] = dict(LOOKUPS)
-    excluded = {*LEFT_OUT, *lookups, User}
+    lookups: dict[Any, str] = {Lab: "pk"} | archive_tables().lookups
+    excluded = {*archive_tables().left_out, *lookups, User}
     waiting = [model for model in models_of_apps() if model not in excluded]
     while waiting:
         ready = [model for model in waiting if _targets(model) <= {*lookups, model, User}]
@@ -131,13 +63,13 @@ def archived_fields(model: type[Model]) -> list[Any]:
     fields = list(model._meta.concrete_fields)
     if model is User:
         return [field for field in fields if field.name in PERSON]
-    left_out = UNWRITTEN.get(model, set())
+    left_out = archive_tables().unwritten.get(model, ())
     return [
         field
         for field in fields
         if field.name not in left_out
         and (field.is_relation or not field.primary_key)
-        and field.related_model not in LEFT_OUT
+        and field.related_model not in archive_tables().left_out
     ]
 
 
@@ -146,8 +78,9 @@ def _keys(model: type[Model]) -> list[Any]:
 
 
 def _targets(model: type[Model]) -> set[type[Model]]:
-    runs: set[type[Model]] = {Run} if model in NAMING_RUNS else set()
-    return runs | {field.related_model for field in _keys(model)}
+    naming = archive_tables().naming
+    named = {naming[model]} if model in naming else set()
+    return named | {field.related_model for field in _keys(model)}
 
 
 def table_name(model: type[Model]) -> str:
@@ -172,8 +105,8 @@ def columns() -> dict[str, dict[str, str]]:
 class TableWriter:
     """Writes the tables of a lab into a folder, and the files that rows name into another."""
 
-    def __init__(self, lab: Lab, *, tables: Path, files: Path, with_posts: bool) -> None:
-        self.lab, self.tables, self.files, self.with_posts = lab, tables, files, with_posts
+    def __init__(self, lab: Lab, *, tables: Path, files: Path, with_texts: bool) -> None:
+        self.lab, self.tables, self.files, self.with_texts = lab, tables, files, with_texts
         self._numbers: dict[type[Model], dict[Any, int]] = defaultdict(dict)
 
     def write(self) -> dict[str, int]:
@@ -182,9 +115,10 @@ class TableWriter:
         (self.tables / COLUMNS).write_text(json.dumps(columns(), indent=2) + "\n", encoding="utf-8")
         counts = {}
         for model, lookup in lab_models().items():
-            if self.with_posts or model not in POSTS:
+            if self.with_texts or model not in archive_tables().texts:
                 rows = model._base_manager.filter(**{lookup: self.lab.pk})
-                rows = rows.distinct() if model is Upload else rows  # of archives with several runs
+                # A lookup of its own may find a row twice, such as an upload with several runs.
+                rows = rows.distinct() if model in archive_tables().lookups else rows
                 values = map(vars, rows_in_chunks(rows, size=BATCH))
                 counts[table_name(model)] = self._write(model, values)
         people = User.objects.in_bulk(list(self._numbers[User]))
@@ -224,7 +158,8 @@ class TableWriter:
 
     def _file(self, field: FileField, name: str, number: int) -> str:
         """Copy a file beside the tables, and return its path in the folder of files."""
-        if not name or (field.model is Collection and not self.with_posts):
+        is_text = field.model in archive_tables().texts.values()
+        if not name or (is_text and not self.with_texts):
             return ""
         # Only the last ending: a storage puts random letters before it if a name is taken.
         file_path = f"{table_name(field.model)}.{field.name}/{number}{Path(name).suffix}"
@@ -237,14 +172,15 @@ class TableWriter:
 
 def _referring(field: Field, value: Any, refer: Refer) -> Any:
     """Return the value of a JSON field with other keys of the rows that it refers to."""
-    if field.model is Leaderboard and field.name == "scores":
-        return {str(refer(Run, int(run))): scores for run, scores in value.items()}
+    declared = archive_tables()
+    if model := declared.keyed.get(f"{table_name(field.model)}.{field.name}"):
+        return {str(refer(model, int(key))): facts for key, facts in value.items()}
     if isinstance(value, list):
         return [_referring(field, one, refer) for one in value]
     if isinstance(value, dict):
         return {
-            name: refer(NUMBERED[name], one)
-            if name in NUMBERED and isinstance(one, int)
+            name: refer(declared.named[name], one)
+            if name in declared.named and isinstance(one, int)
             else _referring(field, one, refer)
             for name, one in value.items()
         }
@@ -261,7 +197,7 @@ class TableReader:
         self.data, self.later = data, later
         self._made: dict[type[Model], dict[int, Any]] = defaultdict(dict)
         self._known, self._names = columns(), data.files()
-        self._has_collection = False
+        self._found: set[type[Model]] = set()
 
     def read(self) -> Lab:
         """Make all rows and return the lab.
@@ -274,8 +210,8 @@ class TableReader:
         for row in self._rows(User):
             self._made[User][row["id"]] = _person(row).pk
         for model in lab_models():
-            if model in POSTS and self._has_collection:
-                continue  # it is here, and other labs may search it
+            if archive_tables().texts.get(model) in self._found:
+                continue  # they are here, and other labs may search them
             rows = self._rows(model)
             while batch := list(islice(rows, BATCH)):
                 self._make(model, batch)
@@ -316,33 +252,18 @@ class TableReader:
     def _make(self, model: type[Model], rows: list[dict[str, Any]]) -> None:
         objects = [self._existing(model, row) or self._object(model, row) for row in rows]
         new: list[Any] = [one for one in objects if one._state.adding]
-        STORED_BY.get(model, model._base_manager.bulk_create)(new)
+        archive_tables().stored_by.get(model, model._base_manager.bulk_create)(new)
         self._made[model].update(
             (row["id"], one.pk) for row, one in zip(rows, objects, strict=True)
         )
 
     def _existing(self, model: type[Model], row: dict[str, Any]) -> Model | None:
-        """Return the row here that is the same: collections may belong to several labs."""
-        if model is Lab and Lab.objects.filter(slug=row["slug"]).exists():
-            raise UserError(
-                f"There is a lab {row['slug']!r} here already. Restore it on another server.",
-                code="exists",
-            )
-        if model is Collection:
-            here = Collection.objects.filter(slug=row["slug"]).first()
-            self._has_collection = here is not None
-            return here
-        if model is not VisualMap:
-            return None
-        collection = Collection.objects.get(pk=self._made[Collection][row["collection"]])
-        version = collection.visual_maps.filter(version=row["version"]).first()
-        if version and version.inputs != row["inputs"]:
-            raise UserError(
-                f"Version {version.version} of the visual ids of the collection {collection} is"
-                " another one here than in the archive. Restore the lab on another server.",
-                code="visual-ids",
-            )
-        return version
+        """Return the row here that is the same, if there may be one."""
+        found = archive_tables().found.get(model)
+        here = found(row, self._key) if found else None
+        if here is not None:
+            self._found.add(model)
+        return here
 
     def _object(self, model: type[Model], row: dict[str, Any]) -> Model:
         fields = [field for field in archived_fields(model) if field.name in row]

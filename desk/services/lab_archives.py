@@ -87,9 +87,9 @@ def archive_by_job(work: RunningJob) -> list[str]:
 
 def _write_tables(lab: Lab, data: Path) -> dict[str, int]:
     collection = collection_of(lab)
-    with_posts = bool(collection and collection.may_be_passed_on)
+    with_texts = bool(collection and collection.may_be_passed_on)
     with snapshot():
-        tables = TableWriter(lab, tables=data / TABLES, files=data / FILES, with_posts=with_posts)
+        tables = TableWriter(lab, tables=data / TABLES, files=data / FILES, with_texts=with_texts)
         return tables.write()
 
 

@@ -13,6 +13,7 @@ from django.test import Client
 from arqlab.core.models import Lab, Membership, Role, User
 from arqlab.core.services.memberships import store_memberships
 from arqlab.notices.models import Invitation
+from arqlab.web.archive_tables import archive_tables
 from desk.services.lab_archives import archive_lab
 from tests.assessment.factories import make_pool
 from tests.assessment.rounds.factories import round_of
@@ -221,10 +222,8 @@ def test_whoever_stores_rows_of_any_model_asks_the_maker_for_memberships() -> No
     }
 
     assert list(generic) == ["desk/services/archive_tables.py"]
-    assert all("STORED_BY.get(model, " in text for text in generic.values())
-    from desk.services.archive_tables import STORED_BY
-
-    assert STORED_BY[Membership] is store_memberships
+    assert all("archive_tables().stored_by.get(model, " in text for text in generic.values())
+    assert archive_tables().stored_by[Membership] is store_memberships
 
 
 def test_every_door_is_tried() -> None:

@@ -21,12 +21,12 @@ from arqlab.core.services.labs import change_lab, change_task
 from arqlab.core.services.personal import delete_account
 from arqlab.core.services.teams import rename_team
 from arqlab.notices.models import Kind, Notice
+from arqlab.web.archive_tables import archive_tables
 from assessment.assignments.services.planning import set_topics_aside
 from assessment.models import PoolInstance, QrelSet
 from assessment.qrels.services.versions import choose_current_qrels
 from contrib.papers.services.kept_kits import keep_kits
 from desk.services.archive_documents import lab_documents
-from desk.services.archive_tables import LEFT_OUT
 from desk.services.exports import task_exports
 from desk.services.lab_archives import archive_lab, restore_lab
 from evaluation.models import Erratum, Leaderboard, ReleasedRun, RunScore
@@ -409,7 +409,7 @@ def test_a_version_survives_archive_and_restore(released, db, tmp_path):
     files = [export(released.scene.task, name) for name in FILES]
     errata = [one.sentence for one in Erratum.objects.order_by("pk")]
     archive_lab(released.scene.lab, path=tmp_path / "lab.zip")
-    for model in LEFT_OUT:
+    for model in archive_tables().left_out:
         model._base_manager.all().delete()
     destroy(released.scene.lab)
     task = restore_lab(tmp_path / "lab.zip").tasks.get(slug=released.scene.task.slug)
