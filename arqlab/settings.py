@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "submissions",
     "assessment",
     "evaluation",
+    "analyses",
     *(f"contrib.{name}" for name in OPTIONAL_APPS if name not in WITHOUT),
 ]
 MIDDLEWARE = [

@@ -33,8 +33,8 @@ TASK_PAGES = {
     "roster": "assessment:assignment-roster",
     "plan": "assessment:assignment-plan",
     "rounds": "assessment:round-list",
-    "adjudication": "evaluation:adjudication-list",
-    "adjudication, by effect": "evaluation:adjudication-list?sort=-effect",
+    "adjudication": "analyses:adjudication-list",
+    "adjudication, by effect": "analyses:adjudication-list?sort=-effect",
     "radar": "radar:radar-list",
     "dismissed findings": "radar:radar-list?state=dismissed",
     "guidelines": "assessment:guideline-edit",
@@ -56,13 +56,13 @@ ROUND_PAGES = {
     "new sample task": ("assessment:round-create", "sample"),
     "plan of second judgments": ("assessment:round-create", "second"),
     "new special questions": ("assessment:round-create", "questions"),
-    "training round": ("evaluation:round-detail", "training-2"),
+    "training round": ("analyses:round-detail", "training-2"),
     "meeting": ("assessment:meeting", "training-2"),
     "votes, TSV": ("assessment:round-votes", "training-2"),
-    "sample task": ("evaluation:round-detail", "sample-1"),
-    "second judgments": ("evaluation:round-detail", "second-1"),
-    "special questions": ("evaluation:round-detail", "questions-1"),
-    "second judgments, effect": ("evaluation:round-detail?effect=yes", "second-1"),
+    "sample task": ("analyses:round-detail", "sample-1"),
+    "second judgments": ("analyses:round-detail", "second-1"),
+    "special questions": ("analyses:round-detail", "questions-1"),
+    "second judgments, effect": ("analyses:round-detail?effect=yes", "second-1"),
 }
 EFFECTS = ("adjudication, by effect", "second judgments, effect")
 Page = tuple[str, Any, str]  # its name, the user who sees it, and its address
@@ -142,7 +142,7 @@ def own_pages(made: Any, lab: list[str], task: list[str]) -> Iterator[Page]:
     yield "own bids", person, address("assessment:bid-list", *task)
     yield "judging page", person, address("assessment:judge", *task, topic)
     yield "own judgments", person, address("assessment:judgment-list", *task, topic)
-    yield "own training round", person, address("evaluation:round-detail", *task, "training-2")
+    yield "own training round", person, address("analyses:round-detail", *task, "training-2")
     yield "own meeting", person, address("assessment:meeting", *task, "training-2")
     yield "read guidelines", person, address("assessment:guideline-detail", *task, 2)
     yield "changed guidelines", person, address("assessment:guideline-changes", *task, 2)

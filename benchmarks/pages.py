@@ -38,13 +38,13 @@ ORGANIZER_PAGES = {
     "topics": "core:topic-list",
     "task": "desk:task-detail",
     "live leaderboard": "evaluation:leaderboard?live=1",
-    "provisional leaderboard": "evaluation:provisional-board",
-    "look-alikes": "evaluation:look-alike-list",
-    "comparison": "evaluation:comparison",
-    "pairs": "evaluation:comparison-matrix",
-    "correlations": "evaluation:correlation-matrix",
-    "breakdown": "evaluation:breakdown",
-    "effect of the qrels": "evaluation:qrels-effect",
+    "provisional leaderboard": "analyses:provisional-board",
+    "look-alikes": "analyses:look-alike-list",
+    "comparison": "analyses:comparison",
+    "pairs": "analyses:comparison-matrix",
+    "correlations": "analyses:correlation-matrix",
+    "breakdown": "analyses:breakdown",
+    "effect of the qrels": "analyses:qrels-effect",
     "qrels": "assessment:qrels-list",
     "draft of the qrels": "assessment:qrels-draft",
     "assignments": "assessment:assignment-list",
@@ -52,7 +52,7 @@ ORGANIZER_PAGES = {
 }
 VISITOR_PAGES = {
     "leaderboard": "evaluation:leaderboard",
-    "comparison, visitor": "evaluation:comparison",
+    "comparison, visitor": "analyses:comparison",
 }
 
 

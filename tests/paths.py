@@ -12,6 +12,7 @@ PACKAGES = (
     "submissions",
     "assessment",
     "evaluation",
+    "analyses",
     "desk",
     "contrib",
 )

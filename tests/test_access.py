@@ -72,16 +72,16 @@ BY_NAME = {
     ORGANIZERS: """collection:import-detail desk:lab-download desk:task-download
         desk:api-lab-download desk:api-task-download
         core:api-job-list core:api-job-detail core:api-job-stop:POST
-        evaluation:api-leaderboard evaluation:api-run-scores evaluation:breakdown
-        evaluation:certificate-detail evaluation:comparison evaluation:comparison-matrix
-        evaluation:correlation-matrix evaluation:progress evaluation:topic-scores
+        evaluation:api-leaderboard evaluation:api-run-scores analyses:breakdown
+        analyses:certificate-detail analyses:comparison analyses:comparison-matrix
+        analyses:correlation-matrix analyses:progress evaluation:topic-scores
         submissions:run-move assessment:meeting:POST assessment:sample-rate""",
     TEAM: """submissions:api-run-detail submissions:api-run-report submissions:api-run-submit
         submissions:api-run-resubmit submissions:api-run-withdraw""",
     SUBMITTERS: "submissions:api-run-list",
     ("superuser",): "core:lab-create desk:lab-load desk:lab-restore desk:lab-copy",
     ("member",): "core:token-revoke core:session-end notices:notice-detail",
-    (): """evaluation:leaderboard-version evaluation:first-answers evaluation:erratum-list
+    (): """evaluation:leaderboard-version analyses:first-answers evaluation:erratum-list
         evaluation:api-erratum-list evaluation:erratum-create""",
 }
 """Who opens an address that asks further questions, or, before the release, sees its content."""

@@ -111,5 +111,5 @@ def test_a_command_that_checks_all_pages_loads_no_package_that_only_some_jobs_ne
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
 
-    assert "evaluation.views.comparison" in ended.stdout
+    assert "analyses.views.comparison" in ended.stdout
     assert HEAVY & {*ended.stdout.split()} == set()

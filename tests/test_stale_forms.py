@@ -68,7 +68,7 @@ EXEMPT = {
         desk:topic-choose desk:visual-ids-make notices:message-create notices:invitation-list
         submissions:api-run-list submissions:run-upload submissions:run-repaired
         assessment:assignment-roster assessment:assignment-roster-invite
-        papers:paper-kit-detail evaluation:certificate-detail evaluation:look-alike-list
+        papers:paper-kit-detail analyses:certificate-detail analyses:look-alike-list
         retrieval:baseline-list retrieval:run-combine retrieval:index-build""",
     "only reads: a preview, or a guess": """
         assessment:assignment-import core:topic-information-upload submissions:run-guess""",

@@ -22,6 +22,7 @@ from django.core.management import call_command, get_commands
 from django.http import QueryDict
 from django.urls import get_resolver
 
+from analyses.services.certificates import certification_of
 from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.standings import (
     BASELINE,
@@ -37,7 +38,6 @@ from assessment.models import Pool, QrelSet
 from contrib.papers.services.paper_kits import paper_kit
 from desk.services.archive_documents import lab_documents
 from evaluation.models import ReleasedRun
-from evaluation.services.certificates import certification_of
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -340,7 +340,9 @@ def evaluated(standings: Standings, reads: set[str]) -> dict[str, list[Any]]:
     scene, runs = standings
     extras = [tag_of(word) for word in runs if word not in COUNTING]
     found: dict[str, list[Any]] = {}
-    for url, text in answers(scene, runs[""], scene.organizer, reads, ("evaluation:",), TEXTS):
+    for url, text in answers(
+        scene, runs[""], scene.organizer, reads, ("evaluation:", "analyses:"), TEXTS
+    ):
         if "/leaderboard/release/" not in url:  # checks the items of all runs, which pools have
             found.setdefault(url, []).extend(figures(text, extras))
     qrels = QrelSet.objects.get(task=scene.task, name="v1")

@@ -33,6 +33,7 @@ LEVELS = {
     "submissions": 2,
     "assessment": 3,
     "evaluation": 4,
+    "analyses": 5,
     "desk": 6,
     **dict.fromkeys(settings.OPTIONAL_APPS, 7),
 }
@@ -324,7 +325,8 @@ EXACT_TABLES = {
     "assessment/pools/views/frozen.py": "pools, whose hash is stored",
     "assessment/qrels/views/versions.py": "qrels for trec_eval",
     "collection/management/commands/export_visual_ids.py": "visual ids, read by systems",
-    "evaluation/services/effects.py": "a digest",
+    "analyses/services/contests.py": "a digest",
+    "analyses/services/special_questions.py": "a digest",
     "submissions/views/changing.py": "runs for trec_eval",
 }
 

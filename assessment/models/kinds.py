@@ -56,7 +56,7 @@ class RoundKind:
     - tells_judges: its assessors see the votes too when they are revealed, without names.
     - decides: its label counts in the qrels in place of the official one; a task has one round.
     - asks: its labels are answers to special questions, and no labels of the items.
-    - parts: the parts of its page (`evaluation.views.rounds.PARTS`), if it has one.
+    - parts: the parts of its page (`analyses.views.rounds.PARTS`), if it has one.
     - file, contents: the file in which organizers get its judgments, and what it contains.
     """
 

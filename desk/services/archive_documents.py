@@ -9,6 +9,12 @@ import tomli_w
 from django.contrib.auth.models import AnonymousUser
 from django.template.loader import render_to_string
 
+from analyses.services.certificates import (
+    Certification,
+    certificate_frames,
+    certification_of,
+    opened_certification,
+)
 from arqkit.formats.tables import exact_table, frame_text
 from arqlab.core.models import Lab, Membership, Role, Task
 from arqlab.core.permissions import tasks_visible_to
@@ -23,12 +29,6 @@ from evaluation.models import Leaderboard, ReleasedRun
 from evaluation.permissions import score_access_of
 from evaluation.selectors.boards import released_board, released_leaderboard
 from evaluation.selectors.records import recorded_topic_info, recorded_topics, released_runs
-from evaluation.services.certificates import (
-    Certification,
-    certificate_frames,
-    certification_of,
-    opened_certification,
-)
 
 GUIDELINES = "guidelines.html"
 """The file that strangers open in a browser, and that is sanitized for them as on its page."""

@@ -25,7 +25,16 @@ from arqkit import __main__ as arqkit_cli  # noqa: E402
 from arqkit.formats.runs.formats import FORMATS  # noqa: E402
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol  # noqa: E402
 
-PACKAGES = ("arqlab", "collection", "submissions", "assessment", "evaluation", "desk", "contrib")
+PACKAGES = (
+    "arqlab",
+    "collection",
+    "submissions",
+    "assessment",
+    "evaluation",
+    "analyses",
+    "desk",
+    "contrib",
+)
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

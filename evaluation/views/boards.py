@@ -1,8 +1,7 @@
-"""The leaderboards of a task: the page with its chart, versions, their release, look-alikes."""
+"""The leaderboards of a task: the page with its chart, versions, and their release."""
 
 from collections.abc import Set
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 import numpy as np
 from django import forms
@@ -13,7 +12,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from arqkit.comparison.look_alikes import PURITY, PURITY_OF_HALF, SUSPICIOUS
 from arqkit.formats.leaderboards import write_board
 from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
@@ -24,7 +22,6 @@ from arqlab.core.models import Task
 from arqlab.core.oddities import Ceremony, is_preview, task_url, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
 from arqlab.core.views.answers import refused, told
-from arqlab.core.views.jobs import page_of_job, requested
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages, number_of
 from arqlab.web.tabs import Tab
@@ -50,22 +47,17 @@ from evaluation.selectors.oddities import release_oddities
 from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.selectors.records import recorded_qrels
 from evaluation.selectors.references import missing_model
-from evaluation.services.further_measures import (
-    first_answers_access,
-    has_linked_runs,
-    with_further_measures,
-)
-from evaluation.services.look_alikes import look_alikes, replays
+from evaluation.services.further_measures import with_further_measures
 from evaluation.services.own_means import own_means
 from evaluation.services.releasing import hide_leaderboard, hide_version, release_leaderboard
 from evaluation.views.tables import (
     BoardLine,
     BoardPartForm,
+    ShownBoard,
     board_file_name,
     board_lines,
     lines_context,
     link_ends,
-    live_query,
 )
 from submissions.forms import LeftOutRunsForm
 from submissions.models import Run
@@ -75,8 +67,6 @@ pages = Pages(TASK, task_or_404, section="leaderboard")
 
 KEPT = frozenset({"qrels", "live", "sort"})
 """The parameters of the page that its forms keep."""
-SHOWN_TOPICS = 5
-"""The topics that are listed at once; the others open with a click."""
 MOST_RUNS = 100
 """The number of runs whose spread is shown: with more, those with the best means."""
 
@@ -195,20 +185,17 @@ def _board_context(
     task, released, certificate_url = sight.task, sight.leaderboard, ""
     if released and sight.may_open_certificate(released.qrel_set):
         version = released.qrel_set.version
-        certificate_url = task_url("evaluation:certificate-detail", task, version)
-    is_live = visible is not None and visible.state == "live"
+        certificate_url = task_url("certificate", task, version)
     return {
         "sight": sight,
+        "shown": ShownBoard(sight, visible),
         "own": None if visible else own_means(sight),
         "columns": columns_in("page"),
-        "board_query": f"?{urlencode(live_query(visible))}" if visible and is_live else "",
-        "has_progress": visible and has_linked_runs(visible),
         "kept": [(name, value) for name, value in request.GET.items() if name in KEPT],
         "kinds": MEASURE_KINDS,
         "missing_model": missing_model(task) if visible and sight.organizes else "",
         "unscored": _unscored(visible, sight) if visible else (),
         "versions": QrelSet.objects.filter(task=task) if sight.organizes else (),
-        "first_answers": first_answers_access(request.user, task) is not None,
         "history": _history(sight),
         "certificate_url": certificate_url,
     }
@@ -286,34 +273,6 @@ def _unscored(visible: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]
         return []
     runs = unscored_runs(visible.qrel_set, [row.run.key for row in visible.board.rows])
     return [(run, reason) for run, reason in runs if sight.may_see_run(run.pk)]
-
-
-@pages.form(
-    "runs/look-alikes/",
-    "look-alike-list",
-    shows="look-alikes",
-    section="runs",
-    in_archive=True,
-    access=organized_task_or_404,
-)
-def look_alike_list(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show organizers copied runs of different teams, and runs that replay the qrels."""
-    if request.method == "POST":
-        return requested(request, "look-alikes", task.pk, task)
-    qrel_set, pairs, replaying = qrels_named(task), look_alikes(task), replays(task)
-    context = {
-        "pairs": pairs,
-        "qrel_set": qrel_set,
-        "replays": replaying,
-        "is_ready": pairs is not None and replaying is not None,
-        "shown_topics": SHOWN_TOPICS,
-        "percent": {
-            "topics": round(100 * SUSPICIOUS),
-            "relevant": round(100 * PURITY),
-            "of_half": round(100 * PURITY_OF_HALF),
-        },
-    }
-    return page_of_job(request, "evaluation/look_alike_list.html", context, "look-alikes", task.pk)
 
 
 class ReleaseForm(forms.Form):

@@ -34,6 +34,13 @@ _IN_PATHS = "'@()=,"
 """Characters of measures that need no escapes in paths, or in HTML between double quotes."""
 
 
+class ShownBoard(NamedTuple):
+    """The board that the page of the leaderboard shows, if any, and what its reader may see."""
+
+    access: ScoreAccess
+    visible: VisibleBoard | None
+
+
 class BoardPartForm(forms.Form):
     """Which runs and measures of a leaderboard a page shows. Unknown values are ignored."""
 

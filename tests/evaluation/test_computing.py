@@ -64,8 +64,8 @@ def no_time(monkeypatch):
     monkeypatch.setattr("arqlab.core.middleware.AT_ONCE", 0.0)
 
 
-def page(scene, name="leaderboard", **query):
-    return reverse(f"evaluation:{name}", args=[scene.lab.slug, scene.task.slug], query=query)
+def page(scene, name="evaluation:leaderboard", **query):
+    return reverse(name, args=[scene.lab.slug, scene.task.slug], query=query)
 
 
 def doors(scene):
@@ -83,7 +83,7 @@ def doors(scene):
     resolvers = get_resolver().namespace_dict
     patterns = {
         f"{app}:{pattern.name}": pattern
-        for app in installed_pages(["evaluation", "papers"])
+        for app in installed_pages(["evaluation", "analyses", "papers"])
         for pattern in resolvers[app][1].url_patterns
     }
     for page_name, pattern in patterns.items():
@@ -135,7 +135,10 @@ def test_who_waits_for_the_same_waits_for_one_job(released, no_time):
 
 
 def test_a_file_and_the_api_are_computed_too(released, no_time):
-    file, api = page(released, format="tsv", also="ERR@20"), page(released, "api-leaderboard")
+    file, api = (
+        page(released, format="tsv", also="ERR@20"),
+        page(released, "evaluation:api-leaderboard"),
+    )
     answers = [Client().get(address) for address in (api, file)]
 
     assert [answer.status_code for answer in answers] == [202, 202]
@@ -206,7 +209,7 @@ def test_a_job_of_a_visitor_who_lost_the_page_makes_nothing(released, no_time):
 )
 def test_visitors_may_ask_for_measures_of_a_list(role, text, is_refused, released, client_of):
     client = client_of(released.people[role])
-    for name in ("leaderboard", "correlation-matrix"):
+    for name in ("evaluation:leaderboard", "analyses:correlation-matrix"):
         answer = client.get(page(released, name, also=text)).content.decode()
         assert ("Sign in to ask for" in answer) == is_refused
     file = client.get(page(released, also=text, format="tsv")).content.decode()

@@ -45,7 +45,7 @@ STEP = 0.1
 """Of 50 topics with 600 labels."""
 MEANS = {
     *("evaluation:leaderboard", "evaluation:api-leaderboard", "evaluation:api-run-scores"),
-    "evaluation:lab-counts",  # of what is released
+    "analyses:lab-counts",  # of what is released
 }
 """The addresses of evaluation that a team may open before the release."""
 

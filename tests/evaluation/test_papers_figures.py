@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.management import call_command
 
+from analyses.services.certificates import certification_of
 from arqkit.formats.runs.filename import read_name
 from arqlab.core.models import Lab, Task
 from arqlab.core.services.labs import change_task
@@ -16,7 +17,6 @@ from assessment.models import PoolItem, Qrel, QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
 from contrib.papers.services.paper_kits import paper_kit
 from evaluation.selectors.boards import live_board
-from evaluation.services.certificates import certification_of
 from tests.paths import ROOT
 from tests.real_data import index_frame, read_run
 

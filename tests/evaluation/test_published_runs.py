@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import pytest
 from django.urls import get_resolver, reverse
 
+from analyses.services.certificates import certify_released
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from assessment.models import QrelSet
 from evaluation.models import Leaderboard
-from evaluation.services.certificates import certify_released
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -89,7 +89,7 @@ def bring_to(state: str, setting: str, published: Published) -> None:
 
 def url_of(name: str, published: Published, *rest: object, **query: Any) -> str:
     place = published.scene.lab.slug, published.scene.task.slug
-    return reverse(f"evaluation:{name}", args=[*place, *rest], query=query)
+    return reverse(name, args=[*place, *rest], query=query)
 
 
 def expected(role: str, setting: str, state: str) -> set[str]:
@@ -115,13 +115,13 @@ def test_the_rankings_of_published_and_own_runs_open(role, setting, state, publi
     opened = {
         tag
         for tag, run in published.runs.items()
-        if client.get(url_of("run-ranking", published, run.pk, "A.1")).status_code == 200
+        if client.get(url_of("evaluation:run-ranking", published, run.pk, "A.1")).status_code == 200
     }
 
     on_boards = set(published.runs) - ({"taken"} if state == "hidden again" else set())
     may = on_boards if role in ORGANIZING else expected(role, setting, state)
     assert opened == may
-    page = client.get(url_of("topic-scores", published, "A.1")).text
+    page = client.get(url_of("evaluation:topic-scores", published, "A.1")).text
     numbers = set(map(int, re.findall(r"/runs/(\d+)/scores/A\.1/", page)))
     linked = {tag for tag, run in published.runs.items() if run.pk in numbers}
     assert linked == may - {"later"}  # which is on the page of its run only
@@ -131,7 +131,7 @@ def test_the_rankings_of_published_and_own_runs_open(role, setting, state, publi
 def test_the_certificate_has_the_published_and_own_runs(role, setting, state, published, db):
     bring_to(state, setting, published)
     client = client_for(published.scene.people[role])
-    url = url_of("certificate-detail", published, 1)
+    url = url_of("analyses:certificate-detail", published, 1)
     if role in ORGANIZING:
         made_by_job(client, url)
     page = client.get(url)
@@ -161,9 +161,13 @@ def tables_of(answer: Any) -> str:
 )
 def test_the_board_leads_a_visitor_to_labels_and_certificate(setting, links, published, db):
     bring_to("released", setting, published)
-    page = client_for(published.scene.people["visitor"]).get(url_of("leaderboard", published)).text
+    page = (
+        client_for(published.scene.people["visitor"])
+        .get(url_of("evaluation:leaderboard", published))
+        .text
+    )
 
-    certificate = url_of("certificate-detail", published, 1)
+    certificate = url_of("analyses:certificate-detail", published, 1)
     assert ("/downloads/qrels.tsv" in page, f'href="{certificate}"' in page) == links
 
 
@@ -171,13 +175,13 @@ def test_the_board_leads_a_visitor_to_labels_and_certificate(setting, links, pub
 def test_a_cell_leads_a_visitor_to_scores_by_topic_and_to_the_ranking(tag, is_open, published, db):
     bring_to("released", "primary", published)
     client, run = client_for(published.scene.people["visitor"]), published.runs[tag]
-    board = client.get(url_of("leaderboard", published)).text
+    board = client.get(url_of("evaluation:leaderboard", published)).text
     [cell, *_] = re.findall(rf'<a href="({run.pk}/[^"]*)">', board)
 
-    scores = client.get(url_of("leaderboard", published) + cell, follow=True)
+    scores = client.get(url_of("evaluation:leaderboard", published) + cell, follow=True)
 
     assert scores.status_code == 200
-    assert (url_of("run-ranking", published, run.pk, "A.1") in scores.text) == is_open
+    assert (url_of("evaluation:run-ranking", published, run.pk, "A.1") in scores.text) == is_open
 
 
 def pages(published: Published, role: str) -> Iterator[tuple[str, str]]:
@@ -218,7 +222,7 @@ def test_a_visitor_computes_no_certificate(published, db):
     bring_to("released", "all", published)
     computed_values.clear()
     client = client_for(published.scene.people["visitor"])
-    url = url_of("certificate-detail", published, 1)
+    url = url_of("analyses:certificate-detail", published, 1)
 
     client.post(url)
     assert "has not been computed yet" in client.get(url).text

@@ -13,6 +13,7 @@ import pytest
 from django.urls import get_resolver, reverse
 from lxml import html
 
+from analyses.services.certificates import certification_of
 from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.loads import LoadChanges
 from arqlab.core.caches import computed_values
@@ -31,7 +32,6 @@ from desk.services.exports import task_exports
 from desk.services.lab_archives import archive_lab, restore_lab
 from evaluation.models import Erratum, Leaderboard, ReleasedRun, RunScore
 from evaluation.selectors.boards import released_board, released_leaderboard
-from evaluation.services.certificates import certification_of
 from evaluation.services.errata import store_records
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
@@ -378,7 +378,7 @@ def addresses(released: Released) -> Iterator[str]:
     scene = released.scene
     for name in sorted(named_addresses(get_resolver().url_patterns)):
         app, _, short = name.partition(":")
-        if app == "evaluation" and short not in LIVE:
+        if app in ("evaluation", "analyses") and short not in LIVE:
             for run in released.runs.values() if "run-" in name else [released.runs["same"]]:
                 path = address(name, scene, run.pk)
                 parts = [f"&part={part}" for part in PARTS.get(short, ())]

@@ -162,13 +162,11 @@ def test_no_board_or_file_has_post_hoc_runs_and_only_its_team_sees_the_scores(
     assert (">afterwards</a>" in client.get(board).content.decode()) is (sees or sees_means)
     for format_ in ("csv", "json", "latex"):
         assert b"afterwards" not in client.get(board, {"format": format_}).content
-    assert (
-        b">afterwards<" not in client.get(reverse("evaluation:comparison-matrix", args=at)).content
-    )
+    assert b">afterwards<" not in client.get(reverse("analyses:comparison-matrix", args=at)).content
     pages = [
         reverse("evaluation:run-scores", args=[*at, late.pk]),
         reverse("evaluation:run-ranking", args=[*at, late.pk, "A.1"]),
-        f"{reverse('evaluation:comparison', args=at)}?first={late.pk}&second={official.pk}",
+        f"{reverse('analyses:comparison', args=at)}?first={late.pk}&second={official.pk}",
     ]
     assert [client.get(page).status_code for page in pages] == [200 if sees else 404] * 3
 

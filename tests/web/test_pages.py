@@ -6,10 +6,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.test import RequestFactory
 from django.urls import resolve
 
+from analyses.views.qrels import qrels_effect
 from arqlab.core.models import Task
 from arqlab.core.permissions import task_or_404
 from arqlab.web.pages import Pages
-from evaluation.views.qrels import qrels_effect
 from tests.factories import Scene
 
 

@@ -1,6 +1,6 @@
 """The rounds of a task: their list, the page that makes one, their states and their votes.
 
-The page of a round is in `evaluation.views.rounds`, because it has scores too.
+The page of a round is in `analyses.views.rounds`, because it has scores too.
 """
 
 from django.contrib import messages

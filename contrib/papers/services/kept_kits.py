@@ -9,11 +9,11 @@ import zipfile
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
 
+from analyses.services.certificates import certification_of
 from assessment.models import QrelSet
 from contrib.papers.services.paper_kits import PaperKit, paper_kit
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import release_of
-from evaluation.services.certificates import certification_of
 
 
 def kit_of(qrel_set: QrelSet) -> PaperKit | None:

@@ -5,6 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from analyses.services.certificates import certification_of
+from analyses.services.correlations import measure_correlations, question_columns, question_rounds
+from analyses.services.first_answers import first_answers, first_answers_access
+from analyses.services.progress import ProgressTask, system_progress
 from arqkit.formats.papers.figures import (
     PaperFigure,
     TopicScores,
@@ -58,16 +62,6 @@ from evaluation.selectors.boards import (
     topic_rows,
 )
 from evaluation.selectors.records import board_topics, recorded_qrels
-from evaluation.services.certificates import certification_of
-from evaluation.services.further_measures import (
-    ProgressTask,
-    first_answers,
-    first_answers_access,
-    measure_correlations,
-    question_columns,
-    question_rounds,
-    system_progress,
-)
 from submissions.models import Run
 
 FEWEST = 3

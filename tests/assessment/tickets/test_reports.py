@@ -204,7 +204,7 @@ def test_every_module_that_stores_labels_updates_their_tickets():
     stores = re.compile(r"Judgment\.objects\.(create|bulk_create|.*\.update\(is_current=True)")
     storing = {
         str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
-        for app in ("assessment", "evaluation", "desk")
+        for app in ("assessment", "evaluation", "analyses", "desk")
         for path in (ROOT / app).rglob("*.py")
         if "migrations" not in path.parts and stores.search(path.read_text(encoding="utf-8"))
     }

@@ -11,6 +11,7 @@ import pytest
 from django.core.cache.backends.locmem import LocMemCache
 from sklearn.metrics import cohen_kappa_score
 
+from analyses.services.certificates import certification_of
 from arqkit.formats.papers.figures import PaperFigure
 from arqkit.formats.papers.matrices import kit_archive
 from arqkit.leaderboard import MAIN_MEASURES
@@ -20,7 +21,6 @@ from arqlab.core.services.jobs import run_waiting_job
 from assessment.models import Judgment, PoolInstance
 from contrib.papers.services.paper_kits import paper_board, paper_kit, paper_tables
 from evaluation.models import RunScore, TopicScore
-from evaluation.services.certificates import certification_of
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.assessment.factories import judge, make_pool

@@ -20,6 +20,7 @@ from django.test import override_settings
 from django.utils import timezone
 from lxml import html
 
+from analyses.services.certificates import certificate_frames, certification_of
 from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.tables import frame_text
 from arqkit.records import FileRefusedError
@@ -33,7 +34,6 @@ from collection.models import Author, Collection, Comment, Post, PostLink, Tag, 
 from desk.services.archive_tables import TableReader, lab_models, models_of_apps
 from desk.services.lab_archives import archive_lab, restore_lab
 from evaluation.selectors.boards import released_board, released_leaderboard
-from evaluation.services.certificates import certificate_frames, certification_of
 from submissions.models import Run
 
 

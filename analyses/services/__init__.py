@@ -1,0 +1,1 @@
+"""Scoring of runs, and release of leaderboards."""

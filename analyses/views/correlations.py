@@ -1,0 +1,92 @@
+"""The correlations of the measures of a board."""
+
+from urllib.parse import urlencode
+
+import numpy as np
+import polars as pl
+from django.http import HttpRequest, HttpResponse
+
+from analyses.services.correlations import (
+    MeasureCorrelations,
+    measure_correlations,
+    question_columns,
+    question_rounds,
+)
+from arqkit.measures.names import MEASURE_KINDS
+from arqlab.core.models import Task
+from arqlab.core.permissions import task_or_404
+from arqlab.web.cells import TAU
+from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Table, answer
+from evaluation.selectors.boards import number_or_none
+from evaluation.services.further_measures import with_further_measures
+from evaluation.views.tables import board_file_name, live_query, seen_board
+
+pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
+
+
+COEFFICIENTS = {
+    "pearson": "Pearson’s r: 1 or −1 if one measure is a linear function of the other.",
+    "kendall": "Kendall’s tau-b: 1 if both measures order the runs the same way, −1 if in reverse.",
+}
+
+
+@pages.read("correlations/", "correlation-matrix")
+def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
+    """Show how the measures of the board that the user sees correlate, or return it as TSV."""
+    access, visible = seen_board(request, task)
+    further = with_further_measures(visible, request.GET.get("also", ""), user=request.user)
+    rounds = question_rounds(task) if access.organizes else []
+    result = measure_correlations(further.visible.board, question_columns(task, rounds))
+    query = live_query(visible)
+    context = {
+        "visible": further.visible,
+        "further": further,
+        "kinds": MEASURE_KINDS,
+        "kept": list(query.items()),
+        "board_address": f"?{urlencode(query)}" if query else "",
+        "result": result,
+        "rounds": rounds,
+    }
+    file = board_file_name(visible.board, visible.board.qrels, "correlations")
+    tables = _matrix_table(result, "pearson", file=file), _matrix_table(result, "kendall")
+    written = _correlations_file(result, file)
+    return answer(request, "analyses/correlations.html", context, *tables, file=written)
+
+
+def _matrix_table(result: MeasureCorrelations, name: str, *, file: str = "") -> Table:
+    matrix = getattr(result.matrices, name)
+    rows = [[number_or_none(value) for value in row] for row in matrix]
+    return Table(
+        name,
+        [
+            Column("Measure", "0.heading", is_head=True),
+            *(
+                Column(column.heading, f"1.{place}", TAU)
+                for place, column in enumerate(result.columns)
+            ),
+        ],
+        list(zip(result.columns, rows, strict=True)),
+        caption=COEFFICIENTS[name],
+        css="correlation-table",
+        file=file,
+    )
+
+
+def _correlations_file(result: MeasureCorrelations, file: str) -> Table:
+    """Return one row for each pair of measures, with empty cells for unknown coefficients."""
+    matrices = result.matrices
+    first, second = np.triu_indices(len(result.columns), 1)
+    labels = [column.label for column in result.columns]
+    frame = pl.DataFrame(
+        {
+            "measure": [labels[place] for place in first],
+            "other": [labels[place] for place in second],
+            "runs": matrices.runs[first, second],
+            "pearson": matrices.pearson[first, second],
+            "kendall": matrices.kendall[first, second],
+        },
+        schema_overrides={"measure": pl.String, "other": pl.String},
+    ).with_columns(pl.col("pearson", "kendall").fill_nan(None))
+    columns = [Column("", name, name=name) for name in frame.columns]
+    return Table("correlations", columns, frame, file=file)

@@ -1,0 +1,32 @@
+"""The board of Task 1's runs, cut to their first answers."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from analyses.services.first_answers import first_answers, first_answers_access
+from arqlab.core.models import Task
+from arqlab.core.oddities import task_url
+from arqlab.core.permissions import task_or_404
+from arqlab.web.pages import TASK, Pages
+from evaluation.permissions import visible_board
+from evaluation.views.boards import board_file
+from evaluation.views.tables import lines_context
+
+pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
+
+
+@pages.read("first-answers/", "first-answers")
+def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
+    """Show Task 1's runs cut to their first answers, or return them as a file."""
+    access, format_ = first_answers_access(request.user, task), request.GET.get("format")
+    source = visible_board(access) if access else None
+    if access is None or source is None:
+        raise Http404
+    further = first_answers(source)
+    visible = further.visible
+    if format_:
+        return board_file(visible, format_, name="first-answers")
+    url, columns = task_url("task", access.task), further.columns
+    context = lines_context(request, visible, access, further=columns, task_url=url)
+    context |= {"source": access.task, "further": further}
+    return render(request, "analyses/first_answers.html", context)

@@ -1,0 +1,435 @@
+"""The page of a round, whose parts its kind names, and the list of disagreements."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html_join
+
+from analyses.services.label_effects import MOST_CHANGES, label_effects, main_measure
+from analyses.services.second_labels import second_effect
+from analyses.services.special_questions import MEASURES, RoundAnswers, RunAnswers, round_answers
+from analyses.views.charts import agreement_table, confusion_table, rounds_table
+from arqkit.labels import ScaleLabel
+from arqlab.core.models import Task
+from arqlab.core.oddities import counted, task_url
+from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.web.cells import (
+    COUNT,
+    HUNDREDTHS,
+    ID,
+    LABEL,
+    PROSE,
+    SCORE,
+    TAU,
+    TENTHS,
+    chip,
+    label,
+    run_name,
+)
+from arqlab.web.lists import Filter
+from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Table, answer, to
+from assessment.judging.selectors.own_work import own_round_topics
+from assessment.judging.views.own_work import round_topics_table
+from assessment.models import Round
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.permissions import SeenRound, round_or_404
+from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue, open_proposals
+from assessment.rounds.selectors.rounds import (
+    PersonProgress,
+    is_unused,
+    round_progress,
+    shows_labels,
+)
+from assessment.rounds.selectors.second import (
+    OwnConsistency,
+    assessor_names,
+    assessor_times,
+    only_judged_pairs,
+    own_consistency,
+    own_pairs,
+    pair_confusion,
+    second_pairs,
+)
+from assessment.rounds.selectors.votes import (
+    group_agreement,
+    own_names,
+    real_names,
+    round_agreement,
+    score_sheet,
+)
+from assessment.rounds.views.selection import scores_table
+
+pages = Pages(TASK, organized_task_or_404, section="rounds")
+Part = dict[str, Any]
+
+
+def _own(request: HttpRequest, visible: SeenRound) -> Part:
+    topics = (
+        own_round_topics(signed_in(request), round_id=visible.round.pk) if visible.judges else []
+    )
+    return {"own": round_topics_table(topics, with_rounds=False)}
+
+
+def _link(request: HttpRequest, visible: SeenRound) -> Part:
+    token = visible.round.token if visible.organizes else None
+    path = reverse("assessment:sample-join", args=[token]) if token else ""
+    return {"link": request.build_absolute_uri(path) if path else ""}
+
+
+def _sheet(request: HttpRequest, visible: SeenRound) -> Part:
+    sheet = score_sheet(visible.round) if visible.rates else None
+    return {"sheet": sheet, "scores": scores_table(visible.round, sheet)} if sheet else {}
+
+
+def _agreement(request: HttpRequest, visible: SeenRound) -> Part:
+    """Return the agreement of assessors, who see only their own name, and that of all rounds."""
+    round_ = visible.round
+    is_open = round_.revealed_at or (visible.organizes and shows_labels(round_))
+    agreement = round_agreement(round_) if is_open else None
+    if agreement is None:
+        return {}
+    names = real_names(round_) if visible.organizes else own_names(round_, signed_in(request))
+    part: Part = {"assessors": agreement_table(agreement, names)}
+    if not visible.organizes:
+        return part
+    revealed = Round.objects.filter(task=round_.task, kind=round_.kind, revealed_at__isnull=False)
+    others = revealed.select_related("pool", "gold", "task__lab").order_by("number")
+    scale = round_.pool.label_scale
+    alike = [other for other in others if other.pool.label_scale == scale]
+    compared = {
+        str(other): agreement if other == round_ else round_agreement(other) for other in alike
+    }
+    rounds = [(name, figures) for name, figures in compared.items() if figures]
+    return part | {"rounds": rounds_table(rounds) if len(rounds) > 1 else None}
+
+
+def _again(request: HttpRequest, visible: SeenRound) -> Part:
+    """Return what labels of items judged again say; with `effect=yes`, also on the leaderboard."""
+    round_ = visible.round
+    agreement = round_agreement(round_) if shows_labels(round_) else None
+    if agreement is None:
+        return {}
+    scale, every = task_scale(round_.task), second_pairs(round_)
+    pairs = only_judged_pairs(every, scale)
+    relevant_from = round_.task.protocol.relevant_in(scale)
+    self_pairs = only_judged_pairs(own_pairs(round_), scale)
+    confusion = pair_confusion(pairs, scale)
+    return {
+        "pairs": pairs.height,
+        "reported": every.height - pairs.height,
+        "differing": pairs.filter(pl.col("first") != pl.col("second")).height,
+        "assessors": agreement_table(agreement, assessor_names(pairs)),
+        "groups": _groups_table(round_, pairs),
+        "confusion": confusion_table(
+            confusion, scale, first="first judgment", second="second judgment"
+        ),
+        "times": _times_table(pairs),
+        "consistency": _consistency_table(
+            own_consistency(self_pairs, scale, relevant_from=relevant_from)
+        ),
+        **(_effect(round_, pairs) if request.GET.get("effect") == "yes" else {}),
+    }
+
+
+def _times_table(pairs: pl.DataFrame) -> Table:
+    return Table(
+        "times",
+        [
+            Column("Assessor", "name", is_head=True),
+            Column("First labels", "first", COUNT),
+            Column("Seconds", "first_seconds", TENTHS),
+            Column("Second labels", "second", COUNT),
+            Column("Seconds", "second_seconds", TENTHS),
+        ],
+        assessor_times(pairs),
+        caption="Median seconds per label of the items above.",
+    )
+
+
+def _consistency_table(rows: Sequence[OwnConsistency]) -> Table:
+    return Table(
+        "consistency",
+        [
+            Column("Assessor", "name", is_head=True),
+            Column("Labels", "labels", COUNT),
+            Column("Equal", "same", COUNT),
+            Column("Cohen’s kappa", "graded", HUNDREDTHS),
+            Column("Binary", "binary", HUNDREDTHS),
+        ],
+        rows,
+        caption="First and second labels of the same assessor for the same item.",
+    )
+
+
+def _groups_table(round_: Round, pairs: pl.DataFrame) -> Table | None:
+    """Return the agreement of the groups of assessors, if items have labels of two groups."""
+    agreement = group_agreement(round_, pairs)
+    if agreement is None:
+        return None
+    names = {group: group for group in sorted(agreement.judged)}
+    return agreement_table(agreement, names, of="Group")
+
+
+def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
+    effect = second_effect(round_, pairs)
+    again = counted(effect.again, "topic")
+    measures = Table(
+        "effect-measures",
+        [
+            Column("Measure", "measure.heading", is_head=True),
+            Column("Runs", "all_topics.runs", COUNT),
+            Column(f"Tau, all {effect.topics:,} topics", "all_topics.tau", TAU),
+            Column("Swaps", lambda row: len(row.all_topics.swaps), COUNT),
+            Column(f"Tau, {again} judged again", "judged_again.tau", TAU),
+            Column("Swaps", lambda row: len(row.judged_again.swaps), COUNT),
+        ],
+        effect.measures,
+        caption="Kendall’s tau-b between the two rankings, and the pairs of runs whose order is "
+        "reversed.",
+    )
+    scores = Table(
+        "effect-scores",
+        [
+            Column("Run", "run", is_head=True),
+            Column("Measure", "heading"),
+            Column("Official", "first", SCORE),
+            Column("Second", "second", SCORE),
+            Column("Official, judged again", "first_again", SCORE),
+            Column("Second, judged again", "second_again", SCORE),
+        ],
+        effect.rows,
+        has_tools=True,
+    )
+    return {"effect": effect, "effect_measures": measures, "effect_scores": scores}
+
+
+def _answers(request: HttpRequest, visible: SeenRound) -> Part:
+    results = round_answers(visible.round)
+    table = _runs_table(visible.round, results)
+    return {"questions": _questions_table(results), "runs": table, "table": table}
+
+
+def _questions_table(results: RoundAnswers) -> Table:
+    labels = [label.word for label, _ in results.questions[0].labels]
+    answers = [Column(word, f"labels.{place}.1", COUNT) for place, word in enumerate(labels)]
+    return Table(
+        "questions",
+        [
+            Column("Measure", "share.question.key", is_head=True),
+            Column("Question", "share.question.text", PROSE, note="share.question.help"),
+            *answers,
+            Column("Share", "share.share", TAU),
+            Column(f"% not relevant, {labels[0]}", "counted", TENTHS),
+            Column("% not relevant, all", "every", TENTHS),
+        ],
+        results.questions,
+        caption="Items by answer, the share of the first answer, and the % of items that are "
+        "officially not relevant: of those with the first answer, and of all.",
+    )
+
+
+def _runs_table(round_: Round, results: RoundAnswers) -> Table:
+    lab, scored = round_.task.lab.slug, results.is_scored
+    means = [
+        Column(name if scored else "", f"means.values.{place}", TAU, name=name)
+        for place, name in enumerate(MEASURES)
+    ]
+    shares = [
+        column
+        for place, question in enumerate(round_.questions)
+        for column in (
+            Column(question.key, f"shares.{place}.share", TAU),
+            Column("", f"shares.{place}.answered", name=f"{question.key} answers"),
+        )
+    ]
+    scores = f"{' and '.join(MEASURES)} are scores by the current qrels. " if scored else ""
+    return Table(
+        "runs",
+        [
+            Column("", "run.task.slug", name="task"),
+            Column("Team", "run.team.name", name="team"),
+            Column("Run", _run_link, is_head=True, name=None),
+            Column("", "run.tag", name="run"),
+            Column("", "run.is_baseline", name="baseline"),
+            Column("", "run.standing.key", name="standing"),
+            Column("", "run.is_manual", name="manual"),
+            Column("", "run.answer_kind", name="kind"),
+            Column("Type", _types, name=None),
+            Column("Topics" if scored else "", "means.topics", COUNT, name="topics"),
+            *means,
+            Column("Items", "items", COUNT, name="items"),
+            *shares,
+        ],
+        results.runs,
+        caption=f"{scores}The measure of a question is the share of the run's items with its "
+        "first answer.",
+        file=f"{lab}-{round_.task.slug}-{round_.key}",
+    )
+
+
+def _run_link(row: RunAnswers) -> str:
+    return run_name(row.run, task_url("run", row.run.task, row.run.pk))
+
+
+def _types(row: RunAnswers) -> str:
+    kind = row.run.get_answer_kind_display().lower() if row.run.answer_kind else ""
+    return ", ".join(filter(None, ["manual" if row.run.is_manual else "automatic", kind]))
+
+
+PARTS: dict[str, tuple[str, Callable[[HttpRequest, SeenRound], Part]]] = {
+    "link": ("assessment/rounds/_link.html", _link),
+    "own": ("assessment/rounds/_own.html", _own),
+    "sheet": ("assessment/rounds/_sheet.html", _sheet),
+    "agreement": ("assessment/rounds/_training_agreement.html", _agreement),
+    "again": ("analyses/_judged_again.html", _again),
+    "answers": ("analyses/_question_answers.html", _answers),
+    "progress": ("assessment/rounds/_progress.html", lambda request, seen: {}),
+    "items": ("assessment/rounds/_items.html", lambda request, seen: {}),
+}
+"""The parts of the pages of rounds: what a kind reports, each with its template."""
+
+
+@pages.read(
+    "rounds/<slug:round>/", "round-detail", shows="round", access=round_or_404, sign_in=True
+)
+def round_detail(request: HttpRequest, visible: SeenRound) -> HttpResponse:
+    """Show the progress of a round, and what its kind reports and the user may see.
+
+    Answers to special questions are a file in all formats of tables.
+    """
+    round_, parts = visible.round, [PARTS[name] for name in visible.round.rules.parts]
+    progress = round_progress(round_) if visible.organizes else []
+    items, done = (sum(getattr(row, name) for row in progress) for name in ("items", "done"))
+    context: dict[str, Any] = {
+        **visible._asdict(),
+        "task": round_.task,
+        "lab": round_.task.lab,
+        "progress": _progress_table(round_, progress),
+        "items": items,
+        "done": done,
+        "is_complete": items == done and visible.organizes and not round_.token,
+        "is_open": visible.organizes and shows_labels(round_),
+        "is_unused": visible.organizes and is_unused(round_),
+        "templates": [template for template, _ in parts],
+    }
+    for _, part in parts:
+        context |= part(request, visible)
+    file = context.pop("table", None)
+    return answer(request, "analyses/round_detail.html", context, file=file)
+
+
+def _progress_table(round_: Round, progress: Sequence[PersonProgress]) -> Table:
+    return Table(
+        "progress",
+        [
+            Column("Assessor", "person.name", is_head=True),
+            Column("State", _progress_chip),
+            Column(round_.rules.verb.capitalize(), "done", COUNT),
+            Column("Items", "items", COUNT),
+        ],
+        progress,
+    )
+
+
+def _progress_chip(row: PersonProgress) -> str:
+    if row.is_done:
+        return chip("done")
+    return chip("in-progress", "in progress") if row.done else chip("waiting", "not started")
+
+
+@pages.read("adjudication/", "adjudication-list", shows="adjudications")
+def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
+    """Show the labels on which official and second judgments differ, or return them as a file."""
+    rows, by_effect = disagreement_queue(task), "effect" in request.GET.get("sort", "")
+    rows = _with_effects(task, rows) if by_effect else rows.with_columns(effect=None)
+    context = {
+        "count": rows.height,
+        "decided": rows.filter(pl.col("state") == DECIDED).height,
+        "by_effect": by_effect,
+        "most": MOST_CHANGES,
+        "measure": main_measure(task),
+    }
+    tables = (
+        _disagreements_table(request, task, rows, by_effect=by_effect),
+        _proposals_table(task),
+    )
+    return answer(request, "analyses/adjudication_list.html", context, *tables)
+
+
+def _proposals_table(task: Task) -> Table:
+    of = "ticket.judgment.instance.pk"
+    page = to("assessment:adjudication-detail", task.lab.slug, task.slug, of=of)
+    topic = "ticket.judgment.instance.item.topic.query_id"
+    return Table(
+        "proposals",
+        [
+            Column("Topic", topic, ID, css="nowrap"),
+            Column("Item", "ticket.judgment.instance.doc_id", ID, is_head=True, link=page),
+            Column("Official", "official", LABEL),
+            Column("Proposed", "label", LABEL),
+            Column("Opinion", "ticket.opinion", PROSE),
+        ],
+        open_proposals(task),
+        caption="Labels that experts propose for reported items. A proposed label counts only if "
+        "you decide so.",
+    )
+
+
+def _disagreements_table(
+    request: HttpRequest, task: Task, rows: pl.DataFrame, *, by_effect: bool
+) -> Table:
+    scale, address = task_scale(task), [task.lab.slug, task.slug]
+
+    def label_of(name: str) -> Callable[[Mapping[str, Any]], ScaleLabel | None]:
+        return lambda row: None if row[name] is None else scale.of(row[name])
+
+    def seconds(row: Mapping[str, Any]) -> str:
+        return format_html_join(
+            " ", "{}", ((label(scale.of(second)),) for second in row["seconds"])
+        )
+
+    page = to("assessment:adjudication-detail", *address, of="instance")
+    effect = Column("Effect", "effect", SCORE, by="effect", name="effect")
+    return Table(
+        "disagreements",
+        [
+            Column("Topic", "topic", ID, by="topic", name="topic", css="nowrap"),
+            Column("Item", "doc_id", ID, is_head=True, name="doc_id", link=page),
+            Column("Official", label_of("first"), LABEL, name="first"),
+            Column("Second", seconds, name=None),
+            Column("", lambda row: " ".join(map(str, row["seconds"])), name="seconds"),
+            Column("Difference", "spread", COUNT, order="size", by="spread", name="spread"),
+            *([effect] if by_effect else []),
+            Column("State", "state", name=None),
+            Column("Decision", label_of("decision"), LABEL, name="decision"),
+            Column("", "state", name="state"),
+        ],
+        rows,
+        asked=request.GET,
+        order="-size",
+        searched=("topic", "doc_id"),
+        filters=[
+            Filter("topic", "Topic", "topic"),
+            Filter("state", "State", "state"),
+            Filter("size", "Difference", "spread"),
+        ],
+        file=f"{task.lab.slug}-{task.slug}-disagreements",
+    )
+
+
+def _with_effects(task: Task, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the queue with the effect of the second labels of what is not decided."""
+    changes = (
+        rows.filter(pl.col("state") != DECIDED)
+        .select("instance", "topic", "doc_id", "first", label="seconds")
+        .explode("label")
+        .filter(pl.col("label") != pl.col("first"))
+        .unique(maintain_order=True)
+    )
+    effects = label_effects(task, changes.drop("first"))
+    values = [effects.get(instance) for instance in rows["instance"]]
+    return rows.with_columns(effect=pl.Series(values, dtype=pl.Float64))
