@@ -72,9 +72,10 @@ def new_database(folder: Path) -> str | None:
 
 
 def copy_embedded(folder: Path) -> None:
-    """Copy the migrated database of SQLite, where there is one, into a data folder."""
-    if template := os.environ.get(SQLITE_TEMPLATE):
-        shutil.copyfile(template, folder / "arqlab.sqlite3")
+    """Copy the migrated database of SQLite, where there is one, into a data folder without one."""
+    path = folder / "arqlab.sqlite3"
+    if (template := os.environ.get(SQLITE_TEMPLATE)) and not path.exists():
+        shutil.copyfile(template, path)
 
 
 def empty_tables(database: BaseDatabaseWrapper) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPCookieProcessor, build_opener
 
+from tests.databases import copy_embedded
 from tests.everywhere import wait_for_line
 from tests.paths import ROOT
 
@@ -48,10 +49,14 @@ def form_with_a_run() -> bytes:
 
 
 SCENE = f"""
+import os
 from datetime import timedelta
+from django.core.management import call_command
 from django.utils import timezone
 from arqlab.core.models import *
 from arqlab.core.services.tokens import digest_of
+call_command("load_lab", os.environ["LAB"])
+call_command("choose_qrels", "small/task1", "official")
 root = User.objects.create_superuser("root", "root@example.org", "a quiet blackboard")
 now = timezone.now()
 ApiToken.objects.create(
@@ -63,7 +68,9 @@ Team.objects.create(lab=Lab.objects.get(), name="Ours")
 
 
 def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
-    """Load a lab with one task, one topic and qrels by commands; add a superuser and a team."""
+    """Load a lab with one task, one topic and qrels by commands, in one process; add a superuser
+    and a team.
+    """
     (folder / "lab.toml").write_text(
         '[lab]\nslug = "small"\nname = "Small"\nprotocol = "arqmath-1"\n'
         '[[tasks]]\nslug = "task1"\nname = "Answers"\nkind = "answers"\ntopics = "topics.xml"\n'
@@ -75,14 +82,9 @@ def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
     )
     (folder / "topics.xml").write_text(f"<Topics>{topic}</Topics>")
     (folder / "qrels.tsv").write_text("A.1\t0\t11\t3\n")
-    for command in (
-        ["load_lab", str(folder)],
-        ["choose_qrels", "small/task1", "official"],
-        ["shell", "--command", SCENE],
-    ):
-        subprocess.run(
-            [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True
-        )
+    copy_embedded(folder)
+    command = [sys.executable, "manage.py", "shell", "--command", SCENE]
+    subprocess.run(command, cwd=ROOT, env={**environment, "LAB": str(folder)}, check=True)
 
 
 def first_score(port: int, worker: subprocess.Popen[str]) -> float:

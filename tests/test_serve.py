@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import copy_embedded
 from tests.served import largest_script, listening
 from tests.served_lab import ask, first_score, form_with_a_run, load_small_lab, sign_in
 
@@ -25,8 +26,9 @@ EMBEDDED = {
 def serving(folder: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Serve a folder in embedded mode; yield the process and its port. It is to end well.
 
-    As on many systems, the process may open few files unless it asks for more.
+    Its database is migrated before: a fresh one takes longer than all else that a test does. As on many systems, the process may open few files unless it asks for more.
     """
+    copy_embedded(folder)
     environment = environment_of(folder) | variables
     command = [sys.executable, "manage.py", "serve", "--bind", "{bind}", "--threads", str(THREADS)]
     limited = ["sh", "-c", f'ulimit -S -n {FILES}; exec "$@"', "sh", *command]

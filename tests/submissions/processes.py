@@ -67,7 +67,7 @@ def start(data: Path, *steps: str, under: Sequence[str] = ()) -> subprocess.Pope
     variables |= {"ARQLAB_DATA": str(data), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     if (data / "database").exists():
         variables |= {"DATABASE_URL": (data / "database").read_text()}
-    elif not (data / "arqlab.sqlite3").exists():
+    else:
         copy_embedded(data)
     command, pipe = [*under, sys.executable, "-c", "\n".join([PREPARE, *steps])], subprocess.PIPE
     return subprocess.Popen(
