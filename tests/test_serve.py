@@ -26,7 +26,8 @@ EMBEDDED = {
 def serving(folder: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Serve a folder in embedded mode; yield the process and its port. It is to end well.
 
-    Its database is migrated before: a fresh one takes longer than all else that a test does. As on many systems, the process may open few files unless it asks for more.
+    Its database is migrated before, which takes longer than all else that a test does. As on many
+    systems, the process may open few files unless it asks for more.
     """
     copy_embedded(folder)
     environment = environment_of(folder) | variables
