@@ -27,10 +27,12 @@ NO_DATA = f"The real data is not at {SHARED_DATA}."
 # Whatever asks for the database has one of these fixtures, or is marked so.
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "use_tested_database"}
 
-PAGES = {"views", "templatetags"}
-"""Folders with tests of pages, which run once: queries have tests of their own on both databases,
-and `test_reading` and the browser open every page on PostgreSQL.
+PAGES = {"views", "templatetags", "test_views.py"}
+"""Folders and files with tests of pages, which run once: queries have tests of their own on both
+databases, and `test_reading` and the browser open every page on PostgreSQL.
 """
+VISITS = {"client", "client_of"}
+"""Fixtures of tests that visit pages, wherever these tests are."""
 
 # The same examples in each run, however busy the machine: `--hypothesis-profile=search` looks for
 # others.
@@ -76,15 +78,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         if DATABASE_FIXTURES & set(item.fixturenames) or item.get_closest_marker("django_db"):
             item.add_marker("database")
-        if PAGES & set(item.path.parts):
-            item.add_marker("once")
         if "shared_data" in item.fixturenames and not item.get_closest_marker("shared_data"):
             item.add_marker("shared_data")
+        if is_of_one_database(item):
+            item.add_marker("once")
         if item.get_closest_marker("shared_data") and not SHARED_DATA.is_dir():
             item.add_marker(pytest.mark.skip(reason=NO_DATA))
     result = yield
     items.sort(key=lambda item: not takes_long(set(item.keywords)))
     return result
+
+
+def is_of_one_database(item: pytest.Item) -> bool:
+    """Return whether a test of pages or of the real data runs on SQLite only: it rolls back, so it
+    is about no lock and nobody else, and is not marked to run on both databases."""
+    fixtures, mark = set(item.fixturenames), item.get_closest_marker("django_db")
+    commits = "transactional_db" in fixtures or bool(mark and mark.kwargs.get("transaction"))
+    if commits or any(map(item.get_closest_marker, ("both", "browser", "servers"))):
+        return False
+    is_page = bool(PAGES & set(item.path.parts) or VISITS & fixtures)
+    return is_page or item.get_closest_marker("shared_data") is not None
 
 
 def takes_long(marks: set[str]) -> bool:

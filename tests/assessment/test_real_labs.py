@@ -11,6 +11,8 @@ from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import lab_summary, topic_judgments
 from assessment.qrels.services.loading import load_lab
 
+pytestmark = pytest.mark.both  # PostgreSQL refuses texts and lengths that SQLite stores
+
 SUMMARIES = {
     "arqmath-1": [
         ("task1", 98, "official", 77),

@@ -197,6 +197,7 @@ def test_nothing_is_left_after_a_rolled_back_load(lab: Lab, tmp_path: Path) -> N
     assert not VisualMap.objects.exists()
 
 
+@pytest.mark.both  # PostgreSQL refuses texts and lengths that SQLite stores
 def test_the_real_sample_loads(lab: Lab, shared_data: Path) -> None:
     file = read_lab(SourceFolder(shared_data / "arqmath-1", reads_beside=True)).collection
     loaded = load_collection(lab=lab, file=file, at=NOW)
