@@ -1,11 +1,14 @@
 """A real lab is archived, restored and loaded from its archive, and nothing of it changes."""
 
 import zipfile
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from django.core.management import call_command
+from django.db import transaction
 
 from arqlab.core.models import Lab, Task
 from collection.models import Author, Collection, Comment, Post, PostLink, Tag, VisualMap
@@ -13,7 +16,6 @@ from desk.services.lab_archives import archive_lab, restore_lab
 from submissions.models import Run
 from tests.desk.services.test_lab_archives import contents, destroy
 
-pytestmark = [pytest.mark.django_db, pytest.mark.shared_data]
 ODD_NAMES = ("ours-task1-x.v1.2.tsv", "ours-task1-x..3.tsv", "ours-task1-UPPER.TSV.txt")
 NOTHING = "Nothing to change."
 SEARCHED = {Collection, Post, Comment, PostLink, Author, Tag, VisualMap}
@@ -36,39 +38,52 @@ def load_odd_runs(task: Task, folder: Path) -> None:
     call_command("load_runs", str(task), folder, stdout=StringIO())
 
 
-@pytest.mark.parametrize("slug", ["arqmath-1", "arqmath-2", "arqmath-3", "ntcir-12-wfb"])
-def test_a_real_lab_is_the_same_after_an_archive(shared_data, tmp_path, settings, slug):
-    settings.MEDIA_ROOT = tmp_path / "media"
-    load(shared_data / slug)
-    lab = Lab.objects.get()
-    load_odd_runs(lab.tasks.order_by("pk")[0], tmp_path / "runs")
-    names = list(Run.objects.order_by("pk").values_list("upload__name", "tag", "sha256"))
-    archive = archive_lab(lab, path=tmp_path / "lab.zip").path
-    with zipfile.ZipFile(archive) as zipped:
-        zipped.extractall(tmp_path / "unpacked")
-    folder = tmp_path / "unpacked" / slug / "data"
+class Archived(NamedTuple):
+    """A real lab, its archive, and the lab folder in it."""
 
-    destroy(lab, but=SEARCHED)
-    lab = restore_lab(archive)
+    lab: Lab
+    archive: Path
+    folder: Path
+
+
+@pytest.fixture(
+    scope="module", params=["arqmath-1", "arqmath-2", "arqmath-3", "ntcir-12-wfb"], ids=str
+)
+def archived(
+    request: pytest.FixtureRequest, kept_db: None, shared_data: Path, tmp_path_factory: Any
+) -> Iterator[Archived]:
+    """Load and archive a lab, once for all that is done with the archive."""
+    slug, place = request.param, tmp_path_factory.mktemp("archived")
+    with transaction.atomic():
+        load(shared_data / slug)
+        lab = Lab.objects.get()
+        load_odd_runs(lab.tasks.order_by("pk")[0], place / "runs")
+        archive = archive_lab(lab, path=place / "lab.zip").path
+        with zipfile.ZipFile(archive) as zipped:
+            zipped.extractall(place / "unpacked")
+        yield Archived(lab, archive, place / "unpacked" / slug / "data")
+        transaction.set_rollback(True)
+
+
+def test_a_real_lab_is_the_same_after_an_archive(archived, db, tmp_path):
+    names = list(Run.objects.order_by("pk").values_list("upload__name", "tag", "sha256"))
+
+    destroy(archived.lab, but=SEARCHED)
+    lab = restore_lab(archived.archive)
     again = archive_lab(lab, path=tmp_path / "again.zip").path
 
-    assert contents(again) == contents(archive)
+    assert contents(again) == contents(archived.archive)
     assert list(Run.objects.order_by("pk").values_list("upload__name", "tag", "sha256")) == names
-    assert load(folder).startswith(NOTHING)
+    assert load(archived.folder).startswith(NOTHING)
 
 
-@pytest.mark.parametrize("slug", ["arqmath-1", "arqmath-2", "arqmath-3", "ntcir-12-wfb"])
-def test_a_lab_that_is_loaded_from_an_archive_has_the_same_files(shared_data, tmp_path, slug):
-    load(shared_data / slug)
-    archive = archive_lab(Lab.objects.get(), path=tmp_path / "lab.zip").path
-    with zipfile.ZipFile(archive) as zipped:
-        zipped.extractall(tmp_path / "unpacked")
-    destroy(Lab.objects.get(), but=SEARCHED)
+def test_a_lab_that_is_loaded_from_an_archive_has_the_same_files(archived, db, tmp_path):
+    destroy(archived.lab, but=SEARCHED)
 
-    load(tmp_path / "unpacked" / slug / "data")
+    load(archived.folder)
     again = archive_lab(Lab.objects.get(), path=tmp_path / "again.zip").path
 
-    before, after = contents(archive), contents(again)
+    before, after = contents(archived.archive), contents(again)
     files = ("topics.xml", "topic-info.csv", "qrels.tsv", "guidelines.html")
     named = [name for name in before if name.endswith(files) or "/qrels." in name]
     assert len(named) > 2
