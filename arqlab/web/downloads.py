@@ -10,7 +10,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from arqkit.formats.tables import CONTENT_TYPES, Row, frame_text, table_lines
 from arqlab.web.lists import ROWS_A_PAGE, Listing
 
-_TYPES = CONTENT_TYPES | {"xml": "text/xml; charset=utf-8", "zip": "application/zip"}
+_TYPES = CONTENT_TYPES | {
+    "html": "text/html; charset=utf-8",  # to be kept: no browser shows an attachment
+    "xml": "text/xml; charset=utf-8",
+    "zip": "application/zip",
+}
 
 
 def table_response(rows: pl.DataFrame, name: str) -> HttpResponse:

@@ -1,10 +1,10 @@
 """The exports for other tools."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from arqkit.formats.tables import zip_chunks
 from arqlab.core.models import Task
-from arqlab.web.exports import Audience, Export, Published, declare_exports
+from arqlab.web.exports import Audience, Document, Export, declare_documents, declare_exports
 from contrib.exchange.services.interchange import ir_dataset_files, ir_dataset_zip, trec_files
 
 
@@ -16,6 +16,12 @@ def _ir_dataset(task: Task) -> Iterable[bytes]:
     return zip_chunks(ir_dataset_zip(task))
 
 
+def _definition(task: Task, *, published: bool) -> Iterator[Document]:
+    contents = "The definition of the topics and qrels in this folder for ir_datasets."
+    for name, content in ir_dataset_files(task) if published else ():
+        yield Document(name, contents, [content])
+
+
 declare_exports(
     tasks=[
         Export(
@@ -24,6 +30,7 @@ declare_exports(
             "Python and import ir_dataset.",
             Audience.AFTER_RELEASE,
             _ir_dataset,
+            is_archived=False,
         ),
         Export(
             "runs-trec.zip",
@@ -32,12 +39,8 @@ declare_exports(
             "qrels.",
             Audience.ORGANIZERS,
             _trec_runs,
+            is_archived=False,
         ),
-    ],
-    published=[
-        Published(
-            "The definition of the topics and qrels in this folder for ir_datasets.",
-            ir_dataset_files,
-        )
-    ],
+    ]
 )
+declare_documents(of_task=_definition)

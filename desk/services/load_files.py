@@ -11,14 +11,13 @@ from datetime import UTC, date, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from django.conf import settings
 from django.core.files import File
 
 from arqkit.formats.archives.folders import SourceFolder, SourcePath, checked_parts, safe_name
 from arqkit.formats.labs.packed import link_file
-from arqkit.records import FileRefusedError, Problem
+from arqkit.formats.labs.tables import LabTable, sent_table
 from arqlab.core.files import kept, sha256_of
 from arqlab.core.models import Job
 from arqlab.core.models.reading import rows_in_chunks
@@ -106,23 +105,12 @@ def sent_files(sent: SourceFolder, field: str) -> list[SourcePath]:
     return [file for name, file in sent.files().items() if name.startswith(f"{field}/")]
 
 
-def read_sent(
-    problems: list[Problem], sent: SourceFolder, field: str, read: Callable[[bytes, str], Any]
-) -> Any:
-    """Return the content of the file of a field, or None with its problems or without a file."""
-    return read_path(problems, sent, field, lambda file: read(file.content(), file.path.name))
-
-
-def read_path(
-    problems: list[Problem], sent: SourceFolder, field: str, read: Callable[[SourcePath], Any]
-) -> Any:
-    """Return what a reader makes of the first file of a field, or None as `read_sent` does."""
-    files = sent_files(sent, field)
-    try:
-        return read(files[0]) if files else None
-    except FileRefusedError as refused:
-        problems += refused.problems
-        return None
+def sent_table_of(sent: SourceFolder, **values: object) -> LabTable:
+    """Return the files that were sent by their fields, and other values, as a lab.toml has them."""
+    files = {name.partition("/")[0]: name for name in sent.files()}
+    first = next(iter(files.values()), "").rpartition("/")[2]
+    filled = {name: value for name, value in values.items() if value not in (None, "")}
+    return sent_table(sent, files | filled, sent_as=first)
 
 
 def sweep_files(*, at: datetime) -> int:

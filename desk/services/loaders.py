@@ -7,6 +7,7 @@ of the files, or `UserError`.
 import csv
 import io
 from collections.abc import Container
+from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -17,15 +18,13 @@ from django.core.files.base import ContentFile
 from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
-from arqkit.formats.labs.folder import QrelsFile, TaskFile, read_lab
+from arqkit.formats.labs.files import TOPIC_FORMULAS, TOPIC_INFO, TOPICS, TaskFacts
+from arqkit.formats.labs.folder import TaskFile, read_lab, take_qrels
 from arqkit.formats.labs.packed import unpack_files, unpack_lab
 from arqkit.formats.labs.tables import REPRESENTATIONS, CollectionFile
-from arqkit.formats.qrels.read import read_qrels
-from arqkit.formats.topics.files import read_topic_threads, read_topics, threads_of
-from arqkit.formats.topics.information import read_topic_info
+from arqkit.formats.topics.files import threads_of
 from arqkit.loads import Change, Fate, LoadChanges
-from arqkit.protocols.scales import is_relevant_possible, read_scale
-from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind
+from arqkit.records import FileRefusedError, Problem, TaskKind
 from arqkit.texts.posts.topic_making import (
     MEASURED,
     Bounds,
@@ -52,7 +51,6 @@ from assessment.qrels.selectors.versions import (
     topic_judgments,
 )
 from assessment.qrels.services.loading import load_lab, load_qrels
-from assessment.tickets.services.policies import load_judging_rules
 from collection.models import Collection
 from collection.selectors.candidates import candidates_of, existing_topics
 from collection.selectors.collections import collection_of
@@ -64,17 +62,21 @@ from desk.services.lab_archives import has_tables, restore_lab
 from desk.services.load_files import (
     CANDIDATES,
     load_folder,
-    read_path,
-    read_sent,
     reads_files,
     sent_files,
+    sent_table_of,
     store_files,
 )
-from desk.services.run_files import load_runs
 from submissions.models import Run
+from submissions.services.run_files import load_runs
 
 FILES = {Task.Kind.FORMULAS.value: "task2"}
 """The name of the topic files by the kind of task; all others take those of task 1."""
+
+
+def task_facts(task: Task) -> TaskFacts:
+    """Return what the files of a task are checked against, without its topics."""
+    return TaskFacts(TaskKind(task.kind), task.protocol.labels)
 
 
 def list_candidates(work: RunningJob) -> list[str]:
@@ -119,19 +121,12 @@ def collection_to_choose_from(lab: Lab) -> Collection:
 def topics_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Load the topics of a task, with their information and threads if those were sent."""
     task, load = work.task, work.job
-    problems: list[Problem] = []
-    formulas = task.kind == Task.Kind.FORMULAS
-    topics = read_sent(
-        problems, sent, "topics", lambda data, path: read_topics(data, path=path, formulas=formulas)
-    )
-    info = read_sent(
-        problems, sent, "topic_info", lambda data, path: read_topic_info(data, path=path)
-    )
-    threads = read_path(
-        problems, sent, "topic_formulas", lambda file: read_topic_threads(file.path)
-    )
-    if problems or topics is None:
-        raise FileRefusedError(problems)
+    table, facts = sent_table_of(sent), task_facts(task)
+    topics = table.named_content(TOPICS, facts)
+    info, threads = table.named_content(TOPIC_INFO), table.named_content(TOPIC_FORMULAS)
+    table.refuse_any()
+    if topics is None:
+        raise AssertionError("The form asks for topics.")
     topics_by_id = {topic.query_id: topic for topic in task.topics.order_by("position")}
     if not load.options.get("delete_others"):  # the task's order; then the new ones of the file
         new = {topic.query_id: topic for topic in topics}
@@ -181,12 +176,7 @@ def lab_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
                 code="taken",
             )
         loaded = load_lab(
-            folder=root,
-            at=work.at,
-            by=work.by,
-            progress=work.progress,
-            choice=work.choice,
-            also=load_judging_rules,
+            folder=root, at=work.at, by=work.by, progress=work.progress, choice=work.choice
         )
     except FileRefusedError as refused:
         below = f"{root.root}/"
@@ -201,7 +191,7 @@ def lab_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
         lines.append(f"{task.task}: {counted(task.topics, 'topic')}{judged}.")
     work.warnings.extend(loaded.warnings)
     collection = collection_of(loaded.lab)
-    return [*lines, *(_collection_lines(collection) if collection else ())]
+    return [*lines, *loaded.lines, *(_collection_lines(collection) if collection else ())]
 
 
 @reads_files
@@ -229,30 +219,17 @@ def lab_from_archive(work: RunningJob, sent: SourceFolder) -> list[str]:
 def qrels_from_file(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Load a version of a task's qrels."""
     task, options = work.task, work.job.options
-    rules = task.protocol
-    labels = read_scale(options["labels"]) if options.get("labels") else rules.labels
-    relevant_from = options.get("relevant_from") or rules.relevant_from
-    if not is_relevant_possible(labels, relevant_from):
-        raise UserError(
-            f"No label is relevant from {relevant_from}. Set a lower label, or other labels.",
-            code="relevant",
-        )
     topics = set(task.topics.values_list("query_id", flat=True))
     allowed = None if work.choice.leaves_out else topics
-    problems: list[Problem] = []
-    frame = read_sent(
-        problems,
-        sent,
-        "file",
-        lambda data, path: read_qrels(data, path=path, scale=labels, topics=allowed),
-    )
-    if frame is None:
-        raise FileRefusedError(problems)
-    changes = _qrels_changes(task, frame, topics)
-    frame = frame.filter(pl.col("topic").is_in(list(topics)))
-    path = sent_files(sent, "file")[0].path
-    items = ItemKind(options.get("items") or rules.items)
-    file = QrelsFile(options["name"], Path(path.name), frame, items, labels, relevant_from)
+    values = {name: options.get(name) for name in ("name", "items", "labels", "relevant_from")}
+    table = sent_table_of(sent, **values)
+    qrels = take_qrels(table, task.protocol, task_facts(task)._replace(topics=allowed))
+    table.refuse_any()
+    if qrels is None:
+        raise AssertionError("Qrels without problems have all their parts.")
+    changes = _qrels_changes(task, qrels.frame, topics)
+    frame = qrels.frame.filter(pl.col("topic").is_in(list(topics)))
+    file = replace(qrels, path=Path(qrels.path.name), frame=frame)
     qrel_set = load_qrels(task=task, file=file, at=work.at, by=work.by)
     judged = topic_judgments(qrel_set)
     work.warnings.extend(join_warnings(qrel_set))

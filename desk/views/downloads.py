@@ -13,12 +13,8 @@ from arqlab.web.exports import Export, Owner
 from arqlab.web.lists import Filter
 from arqlab.web.pages import FILE, LAB, Pages
 from arqlab.web.tables import Column, Table, answer
-from desk.services.exports import (
-    judgment_columns,
-    judgments_with_columns,
-    lab_exports,
-    task_exports,
-)
+from assessment.judging.selectors.judgment_tables import judgment_columns, judgments_with_columns
+from desk.services.exports import lab_exports, task_exports
 
 pages = Pages(LAB, lab_or_404)
 

@@ -22,6 +22,7 @@ django.setup()
 from django.core.management import BaseCommand, get_commands, load_command_class  # noqa: E402
 
 from arqkit import __main__ as arqkit_cli  # noqa: E402
+from arqkit.formats.labs.files import TASK_FILES  # noqa: E402
 from arqkit.formats.runs.formats import FORMATS  # noqa: E402
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol  # noqa: E402
 
@@ -134,6 +135,17 @@ def run_formats() -> str:
     )
 
 
+def task_files() -> str:
+    """Return the kinds of files of a task: their keys in a lab.toml, names and formats."""
+    return table(
+        ["key", "name in archives and downloads", "formats"],
+        (
+            (f"`{kind.key}`", f"`{kind.name}`{'/' * kind.is_folder}", kind.contents)
+            for kind in TASK_FILES.values()
+        ),
+    )
+
+
 def run_problems() -> str:
     """Return what the check of a run may report."""
     text = resources.files("arqkit.formats.runs").joinpath("problems.toml").read_text("utf-8")
@@ -201,6 +213,7 @@ REFERENCES: dict[str, Callable[[], str]] = {
     "measures": measures,
     "protocols": protocols,
     "run-formats": run_formats,
+    "task-files": task_files,
     "run-problems": run_problems,
 }
 """What a mark such as `<!-- reference: commands -->` becomes."""

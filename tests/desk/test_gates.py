@@ -15,10 +15,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from arqkit.formats.archives.folders import checked_parts
+from arqkit.formats.labs.files import TASK_FILES
 from arqlab.core.models import Job, JobProblem, Lab, Task
 from desk.forms.loads import CollectionFilesForm
-from desk.services.run_files import RUN_COLUMNS, run_files
 from submissions.models import Run
+from submissions.services.run_files import RUN_COLUMNS, run_files
 from tests.desk.views.test_loads import FILES, creator, file, post
 from tests.factories import Scene
 from tests.outside import HOSTILE, NAMES, PACKERS, SECRET, tar_with, zip_of
@@ -32,6 +33,9 @@ TASK_KEYS = {
     "topic_formulas": 'topics = "topics.xml"\ntopic_formulas = "{0}"',
     "guidelines": 'guidelines = "{0}"',
     "answer_ids": 'answer_ids = "{0}"',
+    "runs": 'topics = "topics.xml"\nruns = "{0}"',
+    "assignments": 'topics = "topics.xml"\nassignments = "{0}"',
+    "judgments": 'topics = "topics.xml"\njudgments = "{0}"',
     "file": 'topics = "topics.xml"\nqrels = [{{ name = "official", file = "{0}" }}]',
 }
 """A task of a lab.toml for each key that names a file."""
@@ -106,8 +110,10 @@ def keys_that_name_files() -> set[str]:
 
 def test_every_key_that_names_a_file_is_attacked():
     loops = {"kind", "name"}  # of DUMP_FILES and REPRESENTATIONS
+    kinds = {"key", "kind.key"}  # of TASK_FILES, of which qrels are tables with a file each
 
-    assert keys_that_name_files() - loops == {*TASK_KEYS, "documents", "dump"}
+    assert keys_that_name_files() - loops - kinds == {"file", "documents", "dump"}
+    assert {*TASK_KEYS} == {*TASK_FILES, "file"} - {"qrels"}
 
 
 @pytest.mark.parametrize("key", [*TASK_KEYS, *COLLECTION_KEYS])

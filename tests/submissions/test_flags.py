@@ -7,10 +7,10 @@ from django.core.management import load_command_class
 
 from arqkit.leaderboard import columns_in
 from arqkit.standings import FLAGS
-from desk.services.run_files import RUN_COLUMNS
 from submissions.apis import RunSerializer, UploadSerializer
 from submissions.forms import RunMetadataForm
 from submissions.models import Run
+from submissions.services.run_files import RUN_COLUMNS
 from submissions.services.run_metadata import RunMetadata
 
 pytestmark = pytest.mark.parametrize("flag", FLAGS)

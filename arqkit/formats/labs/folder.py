@@ -4,7 +4,7 @@ All files are checked first, and a folder with any mistake is refused with all i
 files of the collection must exist, but are read only when they are imported.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -13,7 +13,19 @@ from typing import NamedTuple, TypeVar
 
 import polars as pl
 
-from arqkit.formats.archives.folders import SourceFolder
+from arqkit.formats.archives.folders import SourceFolder, SourcePath
+from arqkit.formats.labs.files import (
+    ANSWER_IDS,
+    ASSIGNMENTS,
+    GUIDELINES,
+    JUDGMENTS,
+    QRELS,
+    RUNS,
+    TOPIC_FORMULAS,
+    TOPIC_INFO,
+    TOPICS,
+    TaskFacts,
+)
 from arqkit.formats.labs.tables import CollectionFile as CollectionFile
 from arqkit.formats.labs.tables import (
     LabTable,
@@ -24,11 +36,8 @@ from arqkit.formats.labs.tables import (
     slug_text,
     some_text,
 )
-from arqkit.formats.qrels.read import read_qrels
-from arqkit.formats.runs.filename import read_answer_ids
-from arqkit.formats.source_text import source_text
-from arqkit.formats.topics.files import read_topic_threads, read_topics, threads_of
-from arqkit.formats.topics.information import TopicInfo, read_topic_info
+from arqkit.formats.topics.files import threads_of
+from arqkit.formats.topics.information import TopicInfo
 from arqkit.labels import LabelScale
 from arqkit.protocols.overrides import (
     OVERRIDABLE,
@@ -41,14 +50,15 @@ from arqkit.protocols.overrides import (
 )
 from arqkit.protocols.presets import PROTOCOLS, Protocol, TaskProtocol
 from arqkit.protocols.scales import SCALES, is_relevant_possible, read_scale, scale_faults
-from arqkit.records import FileRefusedError, ItemKind, TaskKind, TopicRecord
+from arqkit.records import ItemKind, TaskKind, TopicRecord
 from arqkit.standings import PublishedRuns
 
 T = TypeVar("T")
 
+UNREAD = (ASSIGNMENTS, JUDGMENTS)
+"""The files that are read when they are loaded: with the pools and people of the task."""
 ACTIONS = ("wait", "expert", "another")
 """What can happen with a reported item, as policies of tickets name it."""
-LONGEST_GUIDELINES = 50_000  # characters
 
 
 class WrittenScale(NamedTuple):
@@ -113,10 +123,7 @@ NO_RULES = JudgingRules()
 
 def take_judging_rules(table: LabTable, scale: LabelScale | None) -> JudgingRules:
     """Return the rules of a task; `scale` has its labels, or None if they are unknown."""
-    text = table.content(table.file("guidelines", required=False), source_text)
-    if text is not None and not 0 < len(text.strip()) <= LONGEST_GUIDELINES:
-        expected = f"a text of at most {LONGEST_GUIDELINES:,} characters"
-        table.mistake("guidelines", "a text that is empty or too long", expected, "Edit the file.")
+    text = table.named_content(GUIDELINES)
     policy = table.table("ticket_policy", required=False)
     if policy is None:
         return JudgingRules(text)
@@ -173,16 +180,15 @@ def _check_order(
         table.mistake(key if key in table else other, actual, expected, todo)
 
 
-def take_answer_ids(
-    table: LabTable, kind: TaskKind | None, topics: Collection[str] | None
-) -> pl.DataFrame | None:
+def take_answer_ids(table: LabTable, task: TaskFacts) -> pl.DataFrame | None:
     """Return the rows of the file (run, topic, answer), or None without a valid file."""
-    file = table.file("answer_ids", required=False)
-    if file is not None and kind not in (None, TaskKind.GENERATED_ANSWERS):
+    key = ANSWER_IDS.key
+    if key in table and task.kind not in (None, TaskKind.GENERATED_ANSWERS):
+        table.file(key)
         expected = f"a task of kind {TaskKind.GENERATED_ANSWERS}"
-        table.mistake("answer_ids", f"answer_ids in a task of kind {kind}", expected, "Remove it.")
+        table.mistake(key, f"{key} in a task of kind {task.kind}", expected, "Remove it.")
         return None
-    return table.content(file, partial(read_answer_ids, topics=topics))
+    return table.named_content(ANSWER_IDS, task)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +209,8 @@ class TaskFile:
 
     `topics` is None if the folder has no topics for the task; those that it has are kept then.
     `threads` has the question post of each topic for which it is known, `answer_ids` the ids of
-    published answers (run, topic, answer), `judging` what is for assessors.
+    published answers (run, topic, answer), `judging` what is for assessors. `unread` has the files
+    of `UNREAD` by their keys.
     """
 
     slug: str
@@ -221,6 +228,8 @@ class TaskFile:
     judging_deadline: datetime | None
     judging: JudgingRules = NO_RULES
     published_runs: PublishedRuns | None = None
+    runs: SourceFolder | None = None
+    unread: Mapping[str, SourcePath] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,18 +297,22 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     overrides = _overrides(table)
     rules = None if preset is None else _overridden(table, preset, overrides)
     dates = read_dates(table, head.dates)
-    topics = _topics(table, kind)
-    info = table.content(table.file("topic_info", required=False), read_topic_info)
-    threads = _threads(table, topics or [])
-    numbers = None if topics is None else {topic.query_id for topic in topics}
-    answer_ids = take_answer_ids(table, kind, numbers)
-    tables = table.tables("qrels", required=False)
-    read = (_qrels(qrels_table, rules, numbers) for qrels_table in tables)
+    facts = TaskFacts(kind, rules.labels if rules else None)
+    topics = table.named_content(TOPICS, facts)
+    info = table.named_content(TOPIC_INFO)
+    threads = table.named_content(TOPIC_FORMULAS) or {}
+    if topics is not None:
+        facts = facts._replace(topics={topic.query_id for topic in topics})
+    answer_ids = take_answer_ids(table, facts)
+    tables = table.tables(QRELS.key, required=False)
+    read = (take_qrels(qrels_table, rules, facts) for qrels_table in tables)
     qrels = tuple(file for file in read if file is not None)
     _check_distinct(tables, "name")
     judging = take_judging_rules(table, rules.labels if rules else None)
     choices = {choice.value: choice for choice in PublishedRuns}
     published = table.take("published_runs", _one_in(choices), None)
+    runs = table.named_content(RUNS)
+    named = {kind.key: table.file(kind.key, required=False) for kind in UNREAD}
     table.close(*OVERRIDABLE)
     if slug is None or name is None or kind is None or rules is None:
         return None
@@ -309,7 +322,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
         kind,
         None if topics is None else tuple(topics),
         info or {},
-        threads,
+        threads_of([topic.query_id for topic in topics or ()], threads),
         qrels,
         answer_ids,
         rules,
@@ -317,32 +330,13 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
         *dates,
         judging,
         published,
+        runs,
+        {key: file for key, file in named.items() if file is not None},
     )
 
 
-def _threads(table: LabTable, topics: list[TopicRecord]) -> dict[str, str]:
-    file = table.file("topic_formulas", required=False)
-    if file is None:
-        return {}
-    try:
-        return threads_of([topic.query_id for topic in topics], read_topic_threads(file.path))
-    except FileRefusedError as error:
-        table.add_those_of(error.problems)
-        return {}
-
-
-def _topics(table: LabTable, kind: TaskKind | None) -> list[TopicRecord] | None:
-    file = table.file("topics", required=False)
-    for key in ("topic_info", "topic_formulas"):
-        if key in table and "topics" not in table:
-            todo = "Add topics, or load topics and their information in the browser."
-            table.mistake(key, f"{key} without topics", "the key topics beside it", todo)
-    return table.content(file, partial(read_topics, formulas=kind is TaskKind.FORMULAS))
-
-
-def _qrels(
-    table: LabTable, rules: TaskProtocol | None, topics: set[str] | None
-) -> QrelsFile | None:
+def take_qrels(table: LabTable, rules: TaskProtocol | None, task: TaskFacts) -> QrelsFile | None:
+    """Return a version of qrels from its table, or None with its problems; they are noted."""
     name, file = table.text("name", most=50), table.file("file")
     protocol = rules or TaskProtocol()
     items = table.take("items", item_kind, protocol.items) or protocol.items
@@ -354,11 +348,11 @@ def _qrels(
     )
     relevant_from = table.take("relevant_from", whole_number, default) or default
     table.close("labels")
-    if file_scale is not None:
-        check_relevant(table, file_scale.scale, relevant_from)
     # Without a known scale, labels cannot be checked.
-    scale = file_scale.scale if file_scale else rules.labels if rules else None
-    frame = table.content(file, partial(read_qrels, scale=scale, topics=topics))
+    scale = file_scale.scale if file_scale else task.labels
+    if scale is not None and (file_scale is not None or "relevant_from" in table):
+        check_relevant(table, scale, relevant_from)
+    frame = table.content(file, QRELS, task._replace(labels=scale))
     if file is None or frame is None or name is None:
         return None
     return QrelsFile(name, file.path, frame, items, scale or protocol.labels, relevant_from)

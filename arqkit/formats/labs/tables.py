@@ -15,6 +15,7 @@ from typing import Final, TypeVar, overload
 from arqkit.formats.archives.folders import MISSING, SourceFolder, SourcePath, refuse_path
 from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
+from arqkit.formats.labs.files import UNCHECKED, TaskFacts, TaskFileKind
 from arqkit.formats.nested import toml_values
 from arqkit.formats.source_text import source_text
 from arqkit.protocols.overrides import truth
@@ -89,13 +90,20 @@ def syntax_fault(error: tomllib.TOMLDecodeError) -> tuple[int | None, str]:
 
 
 class Mistakes:
-    """The problems of a lab.toml and of the files that it names."""
+    """The problems of a lab.toml and of the files that it names.
 
-    def __init__(self, folder: SourceFolder) -> None:
-        self.folder = folder
-        self.path = folder.root / "lab.toml"
+    Files that were sent without one have their own names in problems: `sent_as` is the first.
+    """
+
+    def __init__(self, folder: SourceFolder, *, sent_as: str = "") -> None:
+        self.folder, self.sent_as = folder, sent_as
+        self.path = Path(sent_as) if sent_as else folder.root / "lab.toml"
         self.problems: list[Problem] = []
         self._lines = TomlLines("")
+
+    def shown(self, file: SourcePath) -> str:
+        """Return the path of a file in problems."""
+        return file.path.name if self.sent_as else str(self.path.parent / file.name)
 
     def read_root(self) -> "LabTable":
         """Return the root table. Raise FileRefusedError if the file is not valid TOML."""
@@ -203,12 +211,14 @@ class LabTable:
             self.mistake(key, actual, f"the path of a {what}", problem.todo)
         return None
 
-    def content(self, file: SourcePath | None, read: Callable[..., T]) -> T | None:
-        """Return the result of `read(data, path=...)`, or None with all problems of the file."""
+    def content(
+        self, file: SourcePath | None, kind: TaskFileKind[T], task: TaskFacts = UNCHECKED
+    ) -> T | None:
+        """Return what is in a file of a kind, or None with all problems of the file."""
         if file is None:
             return None
         try:
-            return read(file.content(), path=str(self._mistakes.path.parent / file.name))
+            return kind.read(file, self._mistakes.shown(file), task)
         except FileRefusedError as error:
             self._mistakes.add_those_of(error.problems)
         except OSError as error:
@@ -217,6 +227,19 @@ class LabTable:
             problem = Problem(file.name, None, actual, "a readable file", todo)
             self._mistakes.add_those_of((problem,))
         return None
+
+    def named_content(self, kind: TaskFileKind[T], task: TaskFacts = UNCHECKED) -> T | None:
+        """Return what is in the file that the key of a kind names, or None."""
+        if kind.key in self and kind.needs and kind.needs not in self:
+            todo = f"Add {kind.needs}, or load {kind.needs} and their information in the browser."
+            expected = f"the key {kind.needs} beside it"
+            self.mistake(kind.key, f"{kind.key} without {kind.needs}", expected, todo)
+        file = self.file(kind.key, required=False, may_be_folder=kind.is_folder)
+        if file is not None and kind.is_folder and not file.is_folder:
+            actual = f"{kind.key} = {file.name[:80]!r}, which is a file"
+            self.mistake(kind.key, actual, "the path of a folder", "Correct the path.")
+            return None
+        return self.content(file, kind, task)
 
     def table(self, key: str, *, required: bool = True) -> "LabTable | None":
         """Return the table of a key; None, with a mistake if it is `required`, without one."""
@@ -239,6 +262,10 @@ class LabTable:
         """Add the problems of a file that the table names."""
         self._mistakes.add_those_of(problems)
 
+    def refuse_any(self) -> None:
+        """Raise FileRefusedError with all problems that were found so far, if there are any."""
+        self._mistakes.refuse_any()
+
     def close(self, *others: str) -> None:
         """Report the keys that were not read, except for `others`."""
         keys = list(dict.fromkeys((*self._asked, *others)))
@@ -251,6 +278,14 @@ class LabTable:
     def _name(self) -> str:
         names = [str(part) for part in self._at if isinstance(part, str)]
         return f"[{'.'.join(names)}]" if names else "the file"
+
+
+def sent_table(folder: SourceFolder, values: Mapping[str, object], *, sent_as: str) -> LabTable:
+    """Return what was sent to load a single kind of file, as a lab.toml would have it.
+
+    `values` name the files by their paths in the folder. Problems of values are those of `sent_as`.
+    """
+    return LabTable(Mistakes(folder, sent_as=sent_as), (), values)
 
 
 def slug_text(value: object) -> str:

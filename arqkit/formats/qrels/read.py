@@ -55,7 +55,7 @@ def read_qrels(
     _find_long_ids(readable, problems)
     _find_repeated(readable, problems)
     if topics is not None:
-        _find_unknown_topics(readable, problems, topics)
+        find_unknown_topics(readable, problems, topics)
     if readable.is_empty() and not problems:
         problems.add(None, "no lines", _FOUR_COLUMNS, "Check that this is a qrels file.")
     problems.refuse_any()
@@ -100,9 +100,10 @@ def _find_repeated(rows: pl.DataFrame, problems: FileProblems) -> None:
         problems.add(line, f"{actual} (label {before} on line {earlier})", expected, todo)
 
 
-def _find_unknown_topics(
+def find_unknown_topics(
     rows: pl.DataFrame, problems: FileProblems, topics: Collection[str]
 ) -> None:
+    """Add a problem for each topic (column topic, and its line) that is not one of the task's."""
     todo = "Add the topic to the topics file, or remove its lines."
     unknown = rows.filter(~pl.col("topic").is_in(list(topics))).group_by("topic")
     for topic, line, count in unknown.agg(pl.col("line").min(), n=pl.len()).iter_rows():

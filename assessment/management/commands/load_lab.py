@@ -18,7 +18,6 @@ from arqlab.core.services.loading import FolderEditsError
 from arqlab.core.services.people import confirm_address, grant_role
 from assessment.qrels.selectors.versions import lab_summary, qrels_named
 from assessment.qrels.services.loading import load_lab
-from assessment.tickets.services.policies import load_judging_rules
 from collection.management.reporting import ProgressLine, import_lines, map_line
 from collection.models import Import, Post
 from collection.selectors.visual_maps import newest_map
@@ -45,8 +44,7 @@ class Command(LoadCommand):
         if organizer and organizer.email and not has_verified_address(organizer):
             confirm_address(user=organizer)  # the command line is trusted
         folder = SourceFolder(options["folder"], reads_beside=True)
-        load = partial(load_lab, folder=folder, by=organizer)
-        load = partial(load, also=load_judging_rules, at=timezone.now())
+        load = partial(load_lab, folder=folder, by=organizer, at=timezone.now())
         if options["keep_edits"] or options["yes"]:
             options["keeps_edits"] = bool(options["keep_edits"])
         with ProgressLine(self.stderr, "The collection") as line:
@@ -59,6 +57,8 @@ class Command(LoadCommand):
         if organizer:
             grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
         self._print(loaded.lab, is_changed=loaded.is_changed)
+        for sentence in loaded.lines:
+            self.stdout.write(sentence)
         self.list_beside(folder)
         for warning in loaded.warnings:
             self.stderr.write(self.style.WARNING(f"Warning: {warning}"))

@@ -4,16 +4,16 @@ import hashlib
 from typing import Any, NamedTuple
 
 import polars as pl
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
 from arqkit.judgments.qrels import JudgedTopic, judged_topics
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
-from assessment.models import Guideline, Qrel, QrelSet, TicketPolicy
+from assessment.models import Assignment, Guideline, Judgment, Qrel, QrelSet, TicketPolicy
 from assessment.qrels.selectors.frames import read_frame
 from collection.models import VisualMap
-from submissions.models import AnswerId
+from submissions.models import AnswerId, Run
 
 READING = 2.5e-6
 """The seconds to read and count a line of qrels or a label."""
@@ -120,6 +120,14 @@ def lab_fingerprint(lab: Lab) -> str:
     for rows in parts:
         for row in rows.values_list():
             digest.update(repr(row).encode())
+    keys: tuple[QuerySet[Any], ...] = (
+        Run.objects.filter(task__lab=lab),
+        Assignment.objects.filter(topic__task__lab=lab),
+        Judgment.official.filter(instance__item__pool__task__lab=lab),
+    )
+    for rows in keys:  # new rows only: a load changes none of them
+        numbers = rows.aggregate(count=Count("pk"), newest=Max("pk"))
+        digest.update(repr(numbers).encode())
     return digest.hexdigest()
 
 

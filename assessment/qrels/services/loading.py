@@ -1,6 +1,5 @@
 """Loading of labs and their qrels. Loaded qrels never change."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,15 +7,16 @@ from django.db import transaction
 
 from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import LabFile, QrelsFile, TaskFile, read_lab
-from arqkit.loads import NO_CHOICE, LoadChanges, LoadChoice
-from arqkit.records import FileRefusedError, Problem
+from arqkit.formats.qrels.read import find_unknown_topics
+from arqkit.loads import NO_CHOICE, LoadChoice
+from arqkit.records import FileProblems, FileRefusedError, Problem
 from arqlab.core.errors import require_confirmed
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.oddities import name_list
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.loading import load_lab_file
 from arqlab.core.services.topic_loading import PreparedPages, TopicChanges, prepare_pages
+from arqlab.web.folder_loads import FolderLoad, folder_loads
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
 from assessment.qrels.selectors.rejudging import judged_formulas
@@ -24,19 +24,20 @@ from assessment.qrels.selectors.versions import lab_fingerprint
 from assessment.qrels.services.versions import qrels_hash, store_qrels
 from collection.services.importing.import_records import Progress
 from collection.services.loading import collection_changes, load_collection, require_loadable
-from submissions.services.answer_ids import load_answer_ids
 
 
 @dataclass(frozen=True)
 class LoadedLab:
     """The result of loading a folder: the lab, whether anything is new or different, and warnings.
 
-    The warnings are about qrels whose topics or items join nothing of the lab.
+    The warnings are about qrels whose topics or items join nothing of the lab, the lines about what
+    was loaded after the rest.
     """
 
     lab: Lab
     is_changed: bool
     warnings: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
 def load_lab(
@@ -46,24 +47,21 @@ def load_lab(
     by: User | None,
     progress: Progress | None = None,
     choice: LoadChoice = NO_CHOICE,
-    also: Callable[..., None] | None = None,
 ) -> LoadedLab:
-    """Load a lab from its folder, with topics, qrels and collection.
+    """Load a lab from its folder: its tasks with their files, and its collection.
 
     Loading the same folder again changes nothing. Raises `FileRefusedError` with every problem of
     the folder, `UnconfirmedLoadError` if what is stored would change, or `UserError`, and then
     loads nothing; `choice.keeps_edits` decides about values that were edited in the browser
-    (`load_lab_file`), and `also` loads what upper packages have. The readable part of a collection
-    is loaded in steps; after an interruption, a second call continues.
+    (`load_lab_file`). The readable part of a collection and runs are loaded in steps; after an
+    interruption, a second call continues.
     """
     file = read_lab(folder)
     lab_before = Lab.objects.filter(slug=file.slug).first()
     before = lab_fingerprint(lab_before) if lab_before else ""
     pages = prepare_pages(file.tasks, lab_before)
-    with transaction.atomic():
-        lab = _load_but_collection(file, at=at, by=by, choice=choice, pages=pages)
-        if also is not None:
-            also(lab, file, at=at, by=by)
+    load = FolderLoad(at, by)
+    lab = _load_but_collection(file, load, choice=choice, pages=pages)
     if file.collection is not None:
         judged = judged_formulas(file.collection.slug, lab)
         load_collection(
@@ -74,24 +72,23 @@ def load_lab(
             progress=progress,
             choice=LoadChoice(confirmed=True),  # with the rest of the folder
         )
+    lines = [line for loads in load.afterwards for line in loads()]
     is_changed = lab_fingerprint(lab) != before
-    return LoadedLab(lab, is_changed=is_changed, warnings=tuple(lab_join_warnings(lab)))
+    return LoadedLab(lab, is_changed, tuple(lab_join_warnings(lab)), tuple(lines))
 
 
 @transaction.atomic
 def _load_but_collection(
-    file: LabFile, *, at: datetime, by: User | None, choice: LoadChoice, pages: PreparedPages
+    file: LabFile, load: FolderLoad, *, choice: LoadChoice, pages: PreparedPages
 ) -> Lab:
-    """Load the lab's tasks, topics and qrels, or nothing if its collection would be refused."""
-    changes = LoadChanges()
-    lab = load_lab_file(file, by=by, at=at, choice=choice, changes=TopicChanges(changes, pages))
+    """Load the lab's tasks and their files, or nothing if its collection would be refused."""
+    changes, problems = load.changes, load.problems
+    topic_changes = TopicChanges(changes, pages)
+    lab = load_lab_file(file, by=load.by, at=load.at, choice=choice, changes=topic_changes)
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
-    problems: list[Problem] = []
     for task_file in file.tasks:
-        task = tasks[task_file.slug]
-        problems += _load_task_qrels(task, task_file, at=at, by=by)
-        if task_file.answer_ids is not None:
-            load_answer_ids(task=task, ids=task_file.answer_ids, by=by, changes=changes)
+        for load_files in folder_loads().values():
+            load_files(tasks[task_file.slug], task_file, load)
     try:
         if file.collection is not None:
             require_loadable(lab_slug=file.slug, file=file.collection)
@@ -139,17 +136,16 @@ def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) ->
     return qrel_set
 
 
-def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:
-    problems: list[Problem] = []
+def load_task_qrels(task: Task, file: TaskFile, load: FolderLoad) -> None:
+    """Load the versions of a task's qrels that a lab folder has."""
     topics = set(task.topics.values_list("query_id", flat=True))
     for qrels in file.qrels:
-        if unknown := sorted(set(qrels.frame["topic"]) - topics):
-            actual = f"topics that {task} does not have: {name_list(unknown)}"
-            todo = "Load its topics first, or name their file with the key topics."
-            problems.append(Problem(str(qrels.path), None, actual, "topics of the task", todo))
+        outside = FileProblems(str(qrels.path))
+        find_unknown_topics(qrels.frame.with_columns(line=None), outside, topics)
+        if outside:
+            load.problems.extend(outside)
             continue
         try:
-            load_qrels(task=task, file=qrels, at=at, by=by)
+            load_qrels(task=task, file=qrels, at=load.at, by=load.by)
         except FileRefusedError as error:
-            problems += error.problems
-    return problems
+            load.problems.extend(error.problems)

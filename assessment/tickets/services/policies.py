@@ -7,10 +7,10 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
-from arqkit.formats.labs.folder import LabFile
+from arqkit.formats.labs.folder import JudgingRules
 from arqkit.labels import ScaleLabel
 from arqlab.core.errors import UserError
-from arqlab.core.models import Lab, Task, User
+from arqlab.core.models import Task, User
 from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
@@ -33,28 +33,25 @@ SENTENCES: dict[str, str] = {
 """What happens with a reported item, for its assessor."""
 
 
-def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> None:
-    """Store guidelines and policies of a folder that were not loaded before.
+def load_judging_rules(*, task: Task, rules: JudgingRules, at: datetime, by: User | None) -> None:
+    """Store guidelines and the policy of a folder that were not loaded before.
 
     A task with a version of the same text, or with a policy, keeps what it has: changes made in
     the browser survive. Raise `UserError` for an unknown expert; the caller has a transaction.
     """
-    tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
-    for task_file in file.tasks:
-        task, rules = tasks[task_file.slug], task_file.judging
-        if rules.guidelines is not None:
-            text = rules.guidelines.replace("\r\n", "\n").strip() + "\n"
-            is_default = text == guideline_text(task, None)
-            if not is_default and not task.guidelines.filter(text=text).exists():
-                write_guideline(task=task, text=text, at=at, by=by)
-        if rules.actions and not TicketPolicy.objects.filter(task=task).exists():
-            edit_policy(
-                task=task,
-                actions=rules.actions,
-                expert=person_named(rules.expert) if rules.expert else None,
-                expert_closes=rules.expert_closes,
-                by=by,
-            )
+    if rules.guidelines is not None:
+        text = rules.guidelines.replace("\r\n", "\n").strip() + "\n"
+        is_default = text == guideline_text(task, None)
+        if not is_default and not task.guidelines.filter(text=text).exists():
+            write_guideline(task=task, text=text, at=at, by=by)
+    if rules.actions and not TicketPolicy.objects.filter(task=task).exists():
+        edit_policy(
+            task=task,
+            actions=rules.actions,
+            expert=person_named(rules.expert) if rules.expert else None,
+            expert_closes=rules.expert_closes,
+            by=by,
+        )
 
 
 @transaction.atomic

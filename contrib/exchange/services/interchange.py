@@ -12,11 +12,11 @@ from arqlab.core.models import Task
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_frame, qrels_named
 from collection.selectors.collections import collection_of
-from desk.services.ir_metadata import write_ir_metadata, yaml_of
 from evaluation.selectors.boards import released_leaderboard
 from evaluation.selectors.records import recorded_qrels, recorded_topics
 from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
+from submissions.services.ir_metadata import write_ir_metadata, yaml_of
 
 DEEPEST_RANK = 10**6
 

@@ -13,7 +13,7 @@ from arqkit.loads import cause_lines
 from arqkit.records import FileRefusedError
 from arqlab.core.management.labcommand import BY, TASK, LabCommand
 from arqlab.core.selectors import task_named
-from desk.services.run_files import load_runs
+from submissions.services.run_files import load_runs
 
 
 class Command(LabCommand):

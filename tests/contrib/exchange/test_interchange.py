@@ -110,7 +110,7 @@ def test_ir_datasets_loads_a_released_task(unzipped, tmp_path):
 
 
 def test_ir_datasets_loads_the_published_archive(released, tmp_path):
-    for path, _, chunks in lab_documents(released.lab, published=True):
+    for path, _, chunks, _ in lab_documents(released.lab, published=True):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(b"".join(chunks))
 

@@ -14,21 +14,17 @@ from arqkit.formats.topics.chosen_questions import read_chosen
 from arqkit.texts.posts.topic_making import Candidate, write_candidates
 from arqlab.core.models import Lab, Membership, Task, Team, Topic
 from arqlab.core.services.teams import lab_team
+from assessment.exports import ROUND_EXPORTS, TASK_EXPORTS
 from assessment.guidelines.services.versions import write_guideline
+from assessment.judging.selectors.judgment_tables import official_table
 from assessment.judging.services.importing import import_judgments
 from assessment.models import Assignment, Judgment, PoolInstance, PoolItem, Ticket
 from desk.services.archive_documents import lab_documents
-from desk.services.exports import (
-    ROUND_EXPORTS,
-    TASK_EXPORTS,
-    lab_exports,
-    official_table,
-    task_exports,
-)
-from desk.services.run_files import run_files
+from desk.services.exports import lab_exports, task_exports
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run, Upload
+from submissions.services.run_files import run_files
 from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import NOW, judge, make_pool

@@ -7,8 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from arqkit.records import FileRefusedError
-from desk.services.ir_metadata import read_ir_metadata, write_ir_metadata
 from submissions.models import Run
+from submissions.services.ir_metadata import read_ir_metadata, write_ir_metadata
 from tests.desk.services.test_round_trips import RUN, submitted
 
 pytestmark = pytest.mark.django_db

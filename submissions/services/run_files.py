@@ -30,11 +30,9 @@ from arqlab.core.models import Task, Team, User
 from arqlab.core.oddities import counted
 from arqlab.core.selectors import team_key
 from arqlab.core.services.teams import create_team, lab_team
-from desk.services.ir_metadata import metadata_name, take_ir_metadata, write_ir_metadata
-from evaluation.models import ReleasedRun
-from evaluation.selectors.records import as_released
 from submissions.models import Run
 from submissions.selectors import run_bytes
+from submissions.services.ir_metadata import metadata_name, take_ir_metadata, write_ir_metadata
 from submissions.services.rules import Sender
 from submissions.services.run_metadata import TAG_LENGTH, RunMetadata, metadata_from_name
 from submissions.services.uploads import take_uploads
@@ -131,19 +129,19 @@ RUN_COLUMNS: dict[str, RunColumn] = {
 }
 
 
-def run_files(
-    task: Task, released: Sequence[ReleasedRun] | None = None
-) -> Iterator[tuple[str, bytes]]:
+def runs_with_files(task: Task) -> list[Run]:
+    """Return the runs that the folder of a task's runs has, in its order."""
+    submitted = Run.objects.submitted().filter(task=task).order_by("pk")
+    return list(submitted.select_related("team", "upload", "task__lab"))
+
+
+def run_files(task: Task, runs: Sequence[Run] | None = None) -> Iterator[tuple[str, bytes]]:
     """Yield the path and the content of each submitted run, unpacked, after those of a manifest.
 
-    Beside each run are its details as ir_metadata. Of a leaderboard, they are the `released` runs,
-    as it lists them.
+    Beside each run are its details as ir_metadata. `runs` are fewer runs, or with other facts.
     """
-    submitted = Run.objects.submitted().filter(task=task).order_by("pk")
-    runs = list(submitted.select_related("team", "upload", "task__lab"))
-    if released is not None:
-        entries = {entry.run_id: entry for entry in released}
-        runs = [as_released(run, entries[run.pk]) for run in runs if run.pk in entries]
+    if runs is None:
+        runs = runs_with_files(task)
     paths = {run.pk: _path_in_archive(run, number) for number, run in enumerate(runs, 1)}
     columns = {name: column.of for name, column in RUN_COLUMNS.items()}
     columns["file"] = lambda run: paths[run.pk]
@@ -213,9 +211,7 @@ def load_runs(
     store nothing, or `UserError` for a run that the lab has no room for.
     """
     runs = find_runs(task, folder)
-    new, problems = _new_runs(task, runs)
-    if problems:
-        raise FileRefusedError(problems)
+    new = new_runs(task, runs)
     teams, created = _teams(task, new, by)
     keys = []
     for run in each(new):
@@ -342,8 +338,8 @@ def _values(row: Mapping[str, str], line: int, problems: FileProblems) -> dict[s
     return values
 
 
-def _new_runs(task: Task, candidates: list[FoundRun]) -> tuple[list[FoundRun], list[Problem]]:
-    """Return the runs that the task does not have, and a problem for each tag that is taken."""
+def new_runs(task: Task, candidates: list[FoundRun]) -> list[FoundRun]:
+    """Return the runs that the task does not have. Raise `FileRefusedError` for tags in use."""
     runs = Run.objects.filter(task=task).select_related("team", "upload")
     stored = Counter(
         (_key(run), sha256)
@@ -365,7 +361,9 @@ def _new_runs(task: Task, candidates: list[FoundRun]) -> tuple[list[FoundRun], l
         if one.holds_tag:
             used_tags.add(one.key)
         new.append(one)
-    return new, problems
+    if problems:
+        raise FileRefusedError(problems)
+    return new
 
 
 def _key(run: Run) -> tuple[str, str]:
