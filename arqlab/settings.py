@@ -69,6 +69,11 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "rest_framework",
     "arqlab.core",
+    "arqlab.labs",
+    "arqlab.jobs",
+    "arqlab.teams",
+    "arqlab.accounts",
+    "arqlab.server",
     "arqlab.notices",
     "desk",
     "collection",
@@ -79,33 +84,33 @@ INSTALLED_APPS = [
     *(f"contrib.{name}" for name in OPTIONAL_APPS if name not in WITHOUT),
 ]
 MIDDLEWARE = [
-    "arqlab.core.middleware.RequestId",
-    "arqlab.core.middleware.HealthCheck",
-    "arqlab.core.middleware.Measured",
+    "arqlab.server.middleware.RequestId",
+    "arqlab.server.middleware.HealthCheck",
+    "arqlab.server.middleware.Measured",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "arqlab.core.middleware.Compressed",
+    "arqlab.server.middleware.Compressed",
     "csp.middleware.CSPMiddleware",
-    "arqlab.core.middleware.NotStored",
-    "arqlab.core.middleware.ApiVersion",
-    "arqlab.core.middleware.ApiETags",
-    "arqlab.core.middleware.PasswordsWait",
+    "arqlab.server.middleware.NotStored",
+    "arqlab.server.middleware.ApiVersion",
+    "arqlab.server.middleware.ApiETags",
+    "arqlab.server.middleware.PasswordsWait",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "arqlab.core.middleware.UserCookie",
-    "arqlab.core.middleware.SignInMiddleware",
+    "arqlab.server.middleware.UserCookie",
+    "arqlab.server.middleware.SignInMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "arqlab.core.middleware.NotAllowedMiddleware",
-    "arqlab.core.middleware.SecondFactor",
-    "arqlab.core.middleware.ReadOnlyArchives",
-    "arqlab.core.middleware.VisitMiddleware",
-    "arqlab.core.middleware.UsedSessions",
-    "arqlab.core.middleware.ComputedLater",
-    "arqlab.core.middleware.NoNul",  # last: it reads the form
+    "arqlab.server.middleware.NotAllowedMiddleware",
+    "arqlab.server.middleware.SecondFactor",
+    "arqlab.server.middleware.ReadOnlyArchives",
+    "arqlab.server.middleware.VisitMiddleware",
+    "arqlab.server.middleware.UsedSessions",
+    "arqlab.server.middleware.ComputedLater",
+    "arqlab.server.middleware.NoNul",  # last: it reads the form
 ]
 ROOT_URLCONF = "arqlab.urls"
 WSGI_APPLICATION = "arqlab.wsgi.application"
@@ -153,11 +158,11 @@ else:
 CACHES = caches(REDIS_URL, DATA_DIR)
 
 AUTH_USER_MODEL = "core.User"
-AUTHENTICATION_BACKENDS = ["arqlab.core.signedin.Backend"]
-SESSION_ENGINE = "arqlab.core.signedin"
-# Since the last use, which is recorded once an hour (arqlab/core/services/sessions.py).
+AUTHENTICATION_BACKENDS = ["arqlab.accounts.signedin.Backend"]
+SESSION_ENGINE = "arqlab.accounts.signedin"
+# Since the last use, which is recorded once an hour (arqlab/accounts/services/sessions.py).
 SESSION_COOKIE_AGE = env_int("ARQLAB_SESSION_DAYS", 3, least=1) * 86_400
-PASSWORD_HASHERS = ["arqlab.core.hashing.PasswordHasher"]
+PASSWORD_HASHERS = ["arqlab.accounts.hashing.PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {
@@ -165,7 +170,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": 10},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "arqlab.core.services.tokens.PasswordEndsTokens"},
+    {"NAME": "arqlab.accounts.services.tokens.PasswordEndsTokens"},
 ]
 # The number of proxies in front of the server, which each append to X-Forwarded-For: sign-in
 # attempts and API requests are limited by the address of the client.
@@ -177,15 +182,15 @@ ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_ADAPTER = "arqlab.core.accounts.AccountAdapter"
+ACCOUNT_ADAPTER = "arqlab.accounts.adapter.AccountAdapter"
 # Wrong passwords: by address, and by account and address ("key"). The longer somebody guesses, the
 # longer the wait; somebody else at another address signs in as ever.
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,100/h/ip,5/m/key,10/10m/key,20/h/key,40/d/key"}
-# The list of what asks for the password again is in arqlab/core/services/identity.py.
+# The list of what asks for the password again is in arqlab/audit/services/identity.py.
 ACCOUNT_REAUTHENTICATION_REQUIRED = MFA_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_FORMS = {
-    "login": "arqlab.core.forms.people.SignInForm",
-    "signup": "arqlab.core.forms.people.SignUpForm",
+    "login": "arqlab.accounts.forms.SignInForm",
+    "signup": "arqlab.accounts.forms.SignUpForm",
 }
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
@@ -240,7 +245,7 @@ STORAGES = {
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "arqlab.core.upload_handlers.IncomingFileUploadHandler",
+    "arqlab.server.upload_handlers.IncomingFileUploadHandler",
 ]
 # Topic information has four fields per topic; forms that leave out runs and topics, one for each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
@@ -288,7 +293,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_keepaliv
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "arqlab.core.authentication.TokenAuthentication",  # the first one says how to sign in
+        "arqlab.accounts.authentication.TokenAuthentication",  # the first one says how to sign in
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
@@ -299,8 +304,8 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "arqlab.core.views.error_pages.api_exception_handler",
     "PAGE_SIZE": 100,
     "DEFAULT_THROTTLE_CLASSES": [
-        "arqlab.core.authentication.VisitorThrottle",
-        "arqlab.core.authentication.UserThrottle",
+        "arqlab.accounts.authentication.VisitorThrottle",
+        "arqlab.accounts.authentication.UserThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "600/min"},
     "NUM_PROXIES": PROXIES,
@@ -315,13 +320,13 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "PATH_CONVERTER_OVERRIDES": {"number": {"type": "integer"}},
     "ENUM_NAME_OVERRIDES": {
-        "OrderEnum": "arqlab.core.apis.ORDERS",
+        "OrderEnum": "arqlab.labs.apis.ORDERS",
         "ItemsEnum": "arqlab.core.models.Task.Items",
         "PoolItemKindEnum": "assessment.models.PoolItem.Kind",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "arqlab.core.views.api_docs.with_examples",
+        "arqlab.server.views.api_docs.with_examples",
     ],
 }
 

@@ -5,8 +5,8 @@ from django.contrib import admin
 from django.urls import include, path, reverse_lazy
 from django.views.generic import RedirectView
 
+from arqlab.accounts.admin import confirmed
 from arqlab.apps import lab_apps
-from arqlab.core.admin import confirmed
 from arqlab.core.views import error_pages
 from arqlab.web.pages import patterns_of
 
@@ -18,7 +18,7 @@ own_password = RedirectView.as_view(url=reverse_lazy("account_change_password"))
 admin.site.password_change = own_password  # type: ignore[method-assign,assignment]
 urlpatterns = [
     *map(patterns_of, sorted(lab_apps(), key=lambda app: not app.has_busiest_pages)),
-    # Sessions have a page of ours (arqlab/core/views/sessions.py).
+    # Sessions have a page of ours (arqlab/accounts/views/sessions.py).
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("admin/", admin.site.urls),

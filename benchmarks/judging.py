@@ -49,7 +49,7 @@ UNMEASURED = 2
 CSRF = "b" * 32
 PEER = "peer"
 BACKENDS = BACKEND, PEERS_BACKEND = (
-    "arqlab.core.signedin.Backend",
+    "arqlab.accounts.signedin.Backend",
     "django.contrib.auth.backends.ModelBackend",
 )
 LEAST, LEAST_BY_SIZE, MOST_QUERIES = 0.40, 0.85, 7
@@ -505,7 +505,7 @@ def session_of(user: Any, backend: str) -> str:
 def typeset_all(posts: list[Any]) -> None:
     """Typeset the formulas of posts and store them, as the first view of a post does."""
     from arqkit.texts.html.rendering import keys_of, read_text
-    from arqlab.core.services.formulas import typeset_formulas
+    from arqlab.labs.services.formulas import typeset_formulas
 
     typeset_formulas(keys_of(read_text(post.safe_body) for post in posts))
 

@@ -279,8 +279,8 @@ def make_lab(items: int, posts: int | None, assessors: int, topics: int, teams: 
     set_up_django()
     from django.utils import timezone
 
+    from arqlab.accounts.services.tokens import create_token
     from arqlab.core.models import Membership, Task, Team, Topic, User
-    from arqlab.core.services.tokens import create_token
     from collection.models import Post
 
     task, at = Task.objects.get(), timezone.now()

@@ -35,7 +35,7 @@ ORGANIZER_PAGES = {
     "planner": "assessment:pool-plan",
     "pool audit": "assessment:pool-audit?run=2&run=3&run=4",
     "runs": "submissions:run-list",
-    "topics": "core:topic-list",
+    "topics": "labs:topic-list",
     "task": "desk:task-detail",
     "live leaderboard": "evaluation:leaderboard?live=1",
     "provisional leaderboard": "analyses:provisional-board",
@@ -145,7 +145,7 @@ def measure_jobs() -> dict[str, tuple[float, int]]:
 def work() -> None:
     """Do the jobs that pages have left to the background process."""
     set_up_django()
-    from arqlab.core.tasks import run_waiting_jobs
+    from arqlab.jobs.tasks import run_waiting_jobs
 
     run_waiting_jobs()
 
@@ -165,7 +165,7 @@ def pages_of(task: Any, organizer: Any) -> Iterator[tuple[str, Any, str]]:
     yield "run's scores", None, address("evaluation:run-scores", *names, run)
     yield "run", organizer, address("desk:run-detail", *names, run)
     yield "run's ranking", organizer, address("evaluation:run-ranking", *names, run, topic)
-    yield "topic", None, address("core:topic-detail", *names, topic)
+    yield "topic", None, address("labs:topic-detail", *names, topic)
     yield "pool", organizer, address("assessment:pool-detail", *names, 1)
     yield "frozen qrels", organizer, address("assessment:qrels-detail", *names, 1)
 

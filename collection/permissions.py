@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef
 
 from arqlab.core.models import Task, Topic, Visitor
-from arqlab.core.permissions import labs_staffed_by
+from arqlab.labs.permissions import labs_staffed_by
 from collection.models import Collection
 
 

@@ -4,7 +4,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Job, Visitor
-from arqlab.core.permissions import may_organize
+from arqlab.labs.permissions import may_organize
 from arqlab.web.jobs import JOB_KINDS
 
 

@@ -8,8 +8,8 @@ from django.db.models import Count
 from django.urls import reverse
 
 from arqlab.core.models import Lab, Task, User, Visitor
-from arqlab.core.oddities import counted, task_url
-from arqlab.core.selectors import LabRoles, LabRow, TaskRow
+from arqlab.labs.oddities import counted, task_url
+from arqlab.labs.selectors import LabRoles, LabRow, TaskRow
 from assessment.assignments.selectors.grid import TopicRow
 from assessment.judging.selectors.own_work import OwnWork, TaskJudging, own_work, task_judging
 from assessment.models import QrelSet
@@ -19,7 +19,7 @@ from evaluation.selectors.boards import board_states
 from submissions.selectors import TaskRuns, run_counts
 
 STAGE_PAGES: dict[str, tuple[str, ...]] = {
-    "Topics": ("core:topic-list", "Load topics", "desk:task-load", "topics"),
+    "Topics": ("labs:topic-list", "Load topics", "desk:task-load", "topics"),
     "Runs": ("submissions:run-list", "View runs", "submissions:run-list"),
     "Pool": ("assessment:pool-list", "Plan pool", "assessment:pool-plan"),
     "Judging": ("assessment:assignment-list", "View assignments", "assessment:assignment-list"),
@@ -153,7 +153,7 @@ class LabsOverview:
         task, cells = row.task, {cell.stage: cell for cell in self.cells(row, standing)}
         words, page = "", "desk:task-detail"
         if standing.organizes and row.topics and row.state == "open" and not task.deadline:
-            words, page = "Set deadline", "core:task-edit"
+            words, page = "Set deadline", "labs:task-edit"
         elif row.state == "upcoming" and (row.topics or not standing.organizes):
             words = "View task" if standing.organizes else "View rules"
         if words:

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from arqkit.formats.leaderboards import board_as_dict
 from arqkit.leaderboard import BoardRow, columns_in
-from arqlab.core.permissions import task_or_404
+from arqlab.labs.permissions import task_or_404
 from evaluation.permissions import (
     board_with_run,
     may_see_scores,

@@ -17,7 +17,7 @@ from arqkit.leaderboard import Board, BoardRun
 from arqkit.measures.names import Measure
 from arqkit.standings import PublishedRuns
 from arqlab.core.models import Task, Visitor
-from arqlab.core.permissions import may_organize, task_or_404
+from arqlab.labs.permissions import may_organize, task_or_404
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard

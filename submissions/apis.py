@@ -27,9 +27,10 @@ from arqkit.records import Severity
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, STANDINGS
 from arqlab.core.apis import ErrorSerializer
 from arqlab.core.models import ApiToken, Task, Team
-from arqlab.core.oddities import task_url
-from arqlab.core.permissions import may_organize, signed_in
-from arqlab.core.services.teams import lab_team
+from arqlab.core.permissions import signed_in
+from arqlab.labs.oddities import task_url
+from arqlab.labs.permissions import may_organize
+from arqlab.teams.services import lab_team
 from submissions.forms import LONGEST_REASON
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for

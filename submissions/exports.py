@@ -9,7 +9,7 @@ from arqkit.formats.runs.packs import pack_chunks
 from arqkit.formats.tables import exact_table
 from arqkit.records import FileRefusedError
 from arqlab.core.models import Task
-from arqlab.core.selectors import topics_xml
+from arqlab.labs.selectors import topics_xml
 from arqlab.web.exports import (
     Audience,
     Document,

@@ -11,10 +11,11 @@ from django.db.models import QuerySet
 from arqkit.formats.runs.times import read_times, write_times
 from arqkit.records import FileRefusedError
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, Mark, Standing
-from arqlab.core.forms.people import NamedChoiceField, PublicationForm
-from arqlab.core.forms.topics import ReasonsForm
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Team
+from arqlab.labs.forms.people import NamedChoiceField
+from arqlab.labs.forms.topics import ReasonsForm
+from arqlab.teams.forms import PublicationForm
 from submissions.models import Run
 from submissions.services.run_metadata import metadata_from_name
 

@@ -4,7 +4,8 @@ from django.db.models import Q, QuerySet
 from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Role, Task, Team, Visitor
-from arqlab.core.permissions import allowed, has_role, labs_organized_by, may_organize, task_or_404
+from arqlab.core.permissions import allowed
+from arqlab.labs.permissions import has_role, labs_organized_by, may_organize, task_or_404
 from submissions.models import Run, RunQuerySet
 from submissions.selectors import runs_visible_to
 

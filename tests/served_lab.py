@@ -54,7 +54,7 @@ from datetime import timedelta
 from django.core.management import call_command
 from django.utils import timezone
 from arqlab.core.models import *
-from arqlab.core.services.tokens import digest_of
+from arqlab.accounts.services.tokens import digest_of
 call_command("load_lab", os.environ["LAB"])
 call_command("choose_qrels", "small/task1", "official")
 root = User.objects.create_superuser("root", "root@example.org", "a quiet blackboard")

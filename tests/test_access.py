@@ -24,9 +24,9 @@ from django.db import transaction
 from django.test import Client
 from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve, reverse
 
+from arqlab.accounts.services.tokens import create_token
+from arqlab.accounts.signedin import SessionStore
 from arqlab.core.models import Job, User
-from arqlab.core.services.tokens import create_token
-from arqlab.core.signedin import SessionStore
 from arqlab.notices.models import Notice
 from arqlab.notices.services.invitations import invite_people
 from arqlab.notices.services.mailing import send_message
@@ -64,14 +64,14 @@ BY_ACCESS = {
 }
 """Who passes each question that pages ask; a page that wants a signed-in user has no visitors."""
 BY_NAME = {
-    ALL: """core:api-docs core:api-lab-detail core:api-lab-list core:api-schema core:api-task-detail
-        core:api-task-list core:api-topic-list""",
-    SIGNED_IN: """core:api-me core:team-join:POST assessment:sample-join:POST
+    ALL: """server:api-docs labs:api-lab-detail labs:api-lab-list server:api-schema
+        labs:api-task-detail labs:api-task-list labs:api-topic-list""",
+    SIGNED_IN: """accounts:api-me teams:team-join:POST assessment:sample-join:POST
         notices:invitation-accept:POST""",
     STAFF: "collection:topic-thread",
     ORGANIZERS: """collection:import-detail desk:lab-download desk:task-download
         desk:api-lab-download desk:api-task-download
-        core:api-job-list core:api-job-detail core:api-job-stop:POST
+        jobs:api-job-list jobs:api-job-detail jobs:api-job-stop:POST
         evaluation:api-leaderboard evaluation:api-run-scores analyses:breakdown
         analyses:certificate-detail analyses:comparison analyses:comparison-matrix
         analyses:correlation-matrix analyses:progress evaluation:topic-scores
@@ -79,8 +79,8 @@ BY_NAME = {
     TEAM: """submissions:api-run-detail submissions:api-run-report submissions:api-run-submit
         submissions:api-run-resubmit submissions:api-run-withdraw""",
     SUBMITTERS: "submissions:api-run-list",
-    ("superuser",): "core:lab-create desk:lab-load desk:lab-restore desk:lab-copy",
-    ("member",): "core:token-revoke core:session-end notices:notice-detail",
+    ("superuser",): "labs:lab-create desk:lab-load desk:lab-restore desk:lab-copy",
+    ("member",): "accounts:token-revoke accounts:session-end notices:notice-detail",
     (): """evaluation:leaderboard-version analyses:first-answers evaluation:erratum-list
         evaluation:api-erratum-list evaluation:erratum-create""",
 }

@@ -9,8 +9,8 @@ import yaml
 from django.test import Client
 from django.utils import timezone
 
+from arqlab.accounts.services.tokens import create_token
 from arqlab.core.models import Lab
-from arqlab.core.services.tokens import create_token
 from evaluation.services.releasing import release_leaderboard
 from submissions.models import Run
 from tests.evaluation.factories import make_qrels

@@ -10,9 +10,9 @@ from django.test import Client, override_settings
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from arqlab.core.authentication import VisitorThrottle
+from arqlab.accounts.authentication import VisitorThrottle
+from arqlab.accounts.services.tokens import create_token
 from arqlab.core.models import Lab
-from arqlab.core.services.tokens import create_token
 from arqlab.web.pages import FILE
 from tests.factories import Scene
 from tests.test_access import named_addresses, named_views, parameters_of
@@ -27,7 +27,7 @@ PROBLEM = {"instance", "field", "found", "expected", "todo"}
 def names() -> list[str]:
     """Return the name of every address of the API."""
     known = named_addresses(get_resolver().url_patterns)
-    return [name for name in known if "api-" in name and name != "core:api-docs"]
+    return [name for name in known if "api-" in name and name != "server:api-docs"]
 
 
 def addresses() -> dict[str, str]:
@@ -197,7 +197,7 @@ def test_a_failure_of_ours() -> None:
     # Without the fixture `db`, every query fails.
     found = statuses(Client(raise_request_exception=False).get)
 
-    assert "core:api-lab-list" in found[500]
+    assert "labs:api-lab-list" in found[500]
 
 
 def test_every_operation_of_the_schema_documents_the_shape(db: None, tmp_path: Any) -> None:

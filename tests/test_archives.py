@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
 
-from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import AuditEvent, Lab, Task
+from arqlab.labs.management.labcommand import LabCommand
 from arqlab.notices.models import Invitation
 from submissions.models import Run
 from tests.core.services.test_loading import LAB, write

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from arqlab.core.faults import PAUSES, attempt_due_at
 from arqlab.core.models import Job
-from arqlab.core.services.jobs import run_waiting_job
-from arqlab.core.tasks import run_waiting_jobs
+from arqlab.jobs.services.jobs import run_waiting_job
+from arqlab.jobs.tasks import run_waiting_jobs
 from arqlab.notices.models import Notice
 from submissions.models import Run
 from submissions.services.uploads import submit_upload

@@ -14,7 +14,7 @@ from django.test import Client
 from arqlab.core import selectors
 from arqlab.core.faults import is_disk_full
 from arqlab.core.files import DurableStorage
-from arqlab.core.services.health import check_disk
+from arqlab.server.services.health import check_disk
 from arqlab.settings import ACCOUNT_RATE_LIMITS
 from submissions.models import Upload
 from tests.core.views.test_error_pages import says

@@ -182,7 +182,7 @@ def described(filled, db) -> Iterator[schemathesis.schemas.BaseSchema]:
         signal.disconnect(close_old_connections)
     # A null character is refused with 400 at every address; the schema does not repeat it.
     rules = SchemathesisConfig.from_dict({"generation": {"allow-x00": False}})
-    yield schemathesis.openapi.from_wsgi(reverse("core:api-schema"), application, config=rules)
+    yield schemathesis.openapi.from_wsgi(reverse("server:api-schema"), application, config=rules)
     for signal in signals:
         signal.connect(close_old_connections)
 

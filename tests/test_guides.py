@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import RequestFactory
 from django.urls import ResolverMatch, get_resolver
 
-from arqlab.core.templatetags.tabs import guide_address
+from arqlab.labs.templatetags.tabs import guide_address
 from arqlab.web.pages import Page
 from tests.paths import ROOT
 from tests.test_access import named_views

@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import setup_test_environment
 from arqlab.celery import app
 from arqlab.core.models import Job, Lab, User
-from arqlab.core.services.jobs import run_next_job
+from arqlab.jobs.services.jobs import run_next_job
 from django.utils import timezone
 
 setup_test_environment()

@@ -18,7 +18,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from arqlab.core.errors import error_body
 from arqlab.core.faults import is_database_lost
-from arqlab.core.services import health
+from arqlab.server.services import health
 from tests.core.views.test_error_pages import says
 from tests.test_access import named_addresses, parameters_of
 

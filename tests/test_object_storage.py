@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from arqlab.core.files import kept
 from arqlab.core.models import Job, User
-from arqlab.core.services.health import check_storage
-from arqlab.core.tasks import run_waiting_jobs
 from arqlab.environment import file_storage
+from arqlab.jobs.tasks import run_waiting_jobs
+from arqlab.server.services.health import check_storage
 from desk.services.load_files import sweep_files
 from submissions.models import Run
 from submissions.selectors import run_index

@@ -16,11 +16,11 @@ from django.urls import get_resolver
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 
-from arqlab.core import tasks
-from arqlab.core.forms.creating import NewTaskForm
-from arqlab.core.forms.labs import TaskDatesForm, TaskForm
 from arqlab.core.models import Job, Task
-from arqlab.core.oddities import DEADLINES, past_deadlines
+from arqlab.jobs.tasks import run_waiting_jobs
+from arqlab.labs.forms.creating import NewTaskForm
+from arqlab.labs.forms.labs import TaskDatesForm, TaskForm
+from arqlab.labs.oddities import DEADLINES, past_deadlines
 from tests.factories import Scene, TaskFactory
 from tests.page_forms import form_data
 
@@ -153,7 +153,7 @@ def test_the_page_that_loads_a_folder_asks_and_says_what_closes(
     def send(path: str, **form: Any) -> Job:
         with django_capture_on_commit_callbacks(execute=True):
             client.post(path, form)
-        tasks.run_waiting_jobs()
+        run_waiting_jobs()
         return Job.objects.get()
 
     with toml.open("rb") as file:

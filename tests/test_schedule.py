@@ -59,7 +59,7 @@ def test_a_failing_task_is_logged_and_does_not_stop_the_others(failed, played):
 
 
 def test_long_jobs_keep_no_run_and_no_score_waiting():
-    assert lane_of("arqlab.core.tasks.run_waiting_jobs") not in {
+    assert lane_of("arqlab.jobs.tasks.run_waiting_jobs") not in {
         lane_of("submissions.tasks.validate_next_run"),
         lane_of("evaluation.tasks.score_unscored_runs"),
     }

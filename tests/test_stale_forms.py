@@ -48,10 +48,10 @@ EDITS = {
     "assessment:ticket-policy": Edit("label_", "another", "wait"),
     "assessment:ticket-repair": Edit("value", "<p>One</p>", "<p>Two</p>"),
     "timesheets:time-sheet": Edit("hourly_rate", "10.00", "20.00"),
-    "core:account": Edit("first_name", "Ann", "Anna"),
-    "core:lab-edit": Edit("name", "One lab", "Two labs"),
-    "core:task-edit": Edit("quota", "3", "4"),
-    "core:team-edit": Edit("affiliation", "Prague", "Rochester", "member"),
+    "accounts:account": Edit("first_name", "Ann", "Anna"),
+    "labs:lab-edit": Edit("name", "One lab", "Two labs"),
+    "labs:task-edit": Edit("quota", "3", "4"),
+    "teams:team-edit": Edit("affiliation", "Prague", "Rochester", "member"),
     "notices:text-edit": Edit("subject", "Soon", "Now"),
     "submissions:run-edit": Edit("description", "Fast", "Slow", "member"),
     "submissions:run-publish": Edit("citation", "[1]", "[2]", "member"),
@@ -62,37 +62,37 @@ EDITS = {
 EXEMPT = {
     "creates something, and changes nothing that is stored": """
         assessment:round-create assessment:sample-join assessment:meeting
-        assessment:assignment-share assessment:guideline-entry-add core:lab-create core:task-create
-        core:team-create core:team-join core:token-list evaluation:erratum-create
-        core:people-list desk:lab-copy
+        assessment:assignment-share assessment:guideline-entry-add labs:lab-create labs:task-create
+        teams:team-create teams:team-join accounts:token-list evaluation:erratum-create
+        teams:people-list desk:lab-copy
         desk:topic-choose desk:visual-ids-make notices:message-create notices:invitation-list
         submissions:api-run-list submissions:run-upload submissions:run-repaired
         assessment:assignment-roster assessment:assignment-roster-invite
         papers:paper-kit-detail analyses:certificate-detail analyses:look-alike-list
         retrieval:baseline-list retrieval:run-combine retrieval:index-build""",
     "only reads: a preview, or a guess": """
-        assessment:assignment-import core:topic-information-upload submissions:run-guess""",
+        assessment:assignment-import labs:topic-information-upload submissions:run-guess""",
     "one act on one thing, which the database refuses or does once": """
         assessment:pool-close assessment:pool-discard assessment:pool-open assessment:qrels-current
         assessment:qrels-delete assessment:sample-change assessment:round-change assessment:trip-end
         assessment:assignment-roster-remove assessment:guideline-entry-list
         assessment:guideline-judgment-list radar:radar-detail assessment:correction-undo
-        assessment:ticket-send desk:lab-delete desk:task-delete core:lab-archive core:lab-restore
-        core:task-archive core:task-restore core:token-revoke core:account-delete
-        core:people-revoke core:team-leave core:session-end core:session-end-others
-        core:team-remove core:team-renew notices:invitation-resend notices:invitation-withdraw
+        assessment:ticket-send desk:lab-delete desk:task-delete labs:lab-archive labs:lab-restore
+        labs:task-archive labs:task-restore accounts:token-revoke accounts:account-delete
+        teams:people-revoke teams:team-leave accounts:session-end accounts:session-end-others
+        teams:team-remove teams:team-renew notices:invitation-resend notices:invitation-withdraw
         notices:invitation-accept notices:text-restore notices:mail-retry notices:notices-read
         notices:mail-preference desk:load-repeat evaluation:leaderboard-hide submissions:run-move
         submissions:run-primary submissions:run-submit submissions:task-reopen
-        assessment:late-label-list assessment:ticket-list core:people-allow-team desk:load-stop
+        assessment:late-label-list assessment:ticket-list teams:people-allow-team desk:load-stop
         desk:load-retry submissions:run-retry submissions:run-withdraw submissions:run-recheck
-        core:api-job-stop
+        jobs:api-job-stop
         submissions:api-run-submit submissions:api-run-resubmit submissions:api-run-withdraw""",
     "carries the digest of the oddities that were shown": """
         assessment:pool-freeze assessment:qrels-freeze evaluation:leaderboard-release
         submissions:task-close""",
     "carries the version or the values that were shown, each compared when it is saved": """
-        assessment:guideline-edit core:topic-information core:topic-information-apply
+        assessment:guideline-edit labs:topic-information labs:topic-information-apply
         assessment:assignment-apply assessment:assignment-plan assessment:assignment-list""",
     "labels and marks: each is stored at once and keeps the earlier one": """
         assessment:api-judging-judgments assessment:api-judging-skip assessment:api-judging-lease
@@ -162,7 +162,7 @@ def test_the_second_of_two_people_chooses(name, kept, filled, db):
 
 
 def test_changes_of_different_fields_are_both_kept_by_default(filled, db):
-    tab = Tab("core:task-edit", filled)
+    tab = Tab("labs:task-edit", filled)
     seen = tab.open()
 
     tab.send(seen, deadline="2031-01-01T12:00:00", name="First")

@@ -61,8 +61,8 @@ LISTS = {
 """A run of each standing; those that do not count are the best."""
 COUNTING = {one.word for one in LISTS if one.counts}
 EXEMPT = {
-    "core:audit-list": "has what was done to runs, with their names of that time",
-    "core:api-audit-list": "has what was done to runs, with their names of that time",
+    "labs:audit-list": "has what was done to runs, with their names of that time",
+    "labs:api-audit-list": "has what was done to runs, with their names of that time",
     "desk:lab-download": "has what was done to runs, with their names of that time",
     "desk:api-lab-download": "has what was done to runs, with their names of that time",
     "evaluation:score-link": "leads to another page",

@@ -14,7 +14,7 @@ from arqkit.records import ItemKind
 from arqkit.reusability.certificate import Certificate, Rescorer, certified_measures, certify
 from arqlab.core.caches import DAY, key_of, known_value
 from arqlab.core.models import Task
-from arqlab.core.services.jobs import Each, RunningJob
+from arqlab.jobs.services.jobs import Each, RunningJob
 from assessment.models import QrelSet
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import PooledTops, contributions_of, pooled_tops

@@ -10,7 +10,7 @@ from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.caches import DAY, key_of, known_value
 from arqlab.core.models import Task
-from arqlab.core.services.jobs import Each, RunningJob
+from arqlab.jobs.services.jobs import Each, RunningJob
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from evaluation.selectors.pending_scores import formulas_index_of

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from arqkit.leaderboard import Board, BoardRun
 from arqkit.measures.names import Measure
 from arqlab.core.models import Task, Visitor
-from arqlab.core.permissions import tasks_visible_to
+from arqlab.labs.permissions import tasks_visible_to
 from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, visible_board
 from evaluation.selectors.boards import with_post_hoc
 from submissions.models import Run

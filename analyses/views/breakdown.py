@@ -16,9 +16,9 @@ from arqkit.measures.names import Measure
 from arqkit.records import ItemKind, TaskKind
 from arqkit.topics import heading, info_fields
 from arqlab.core.models import Task
-from arqlab.core.oddities import counted, task_url
-from arqlab.core.permissions import may_organize, organized_task_or_404, task_or_404
-from arqlab.core.selectors import PUBLIC_INFO
+from arqlab.labs.oddities import counted, task_url
+from arqlab.labs.permissions import may_organize, organized_task_or_404, task_or_404
+from arqlab.labs.selectors import PUBLIC_INFO
 from arqlab.web.cells import COUNT, SCORE, TAU, TENTHS
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, run_columns, to

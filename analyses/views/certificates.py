@@ -16,8 +16,8 @@ from analyses.services.certificates import (
 from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate, LeftOut
 from arqlab.core.models import Task
-from arqlab.core.permissions import task_or_404
-from arqlab.core.views.jobs import page_of_job, requested
+from arqlab.jobs.views import page_of_job, requested
+from arqlab.labs.permissions import task_or_404
 from arqlab.web.cells import COUNT, MEASURE, RANKS, SCORE, SIGNED, TAU, TENTHS
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages

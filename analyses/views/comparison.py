@@ -28,8 +28,8 @@ from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task
-from arqlab.core.oddities import counted, task_url
-from arqlab.core.permissions import task_or_404
+from arqlab.labs.oddities import counted, task_url
+from arqlab.labs.permissions import task_or_404
 from arqlab.web.cells import (
     COUNT,
     HUNDREDTHS,
@@ -204,7 +204,7 @@ def _topics_table(
     task, measure, board = context["task"], context["measure"], context["visible"].board
     topics = board_topics(task, board.release)
     titles = {name: title_text(topic.title) for name, topic in topics.items()}
-    urls = {name: task_url("core:topic-detail", task, name) for name in topics}
+    urls = {name: task_url("labs:topic-detail", task, name) for name in topics}
     context["chart"] |= {
         "measure": measure.heading,
         "topics": [

@@ -14,7 +14,7 @@ from analyses.services.correlations import (
 )
 from arqkit.measures.names import MEASURE_KINDS
 from arqlab.core.models import Task
-from arqlab.core.permissions import task_or_404
+from arqlab.labs.permissions import task_or_404
 from arqlab.web.cells import TAU
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer

@@ -10,7 +10,7 @@ from analyses.views.breakdown import topic_attributes
 from arqkit.judgments.qrels import LabelledTopics, Range
 from arqkit.topics import heading
 from arqlab.core.models import Lab, Task
-from arqlab.core.permissions import lab_or_404, tasks_visible_to
+from arqlab.labs.permissions import lab_or_404, tasks_visible_to
 from arqlab.web.cells import COUNT, TENTHS
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to

@@ -5,8 +5,8 @@ from django.shortcuts import render
 
 from analyses.services.first_answers import first_answers, first_answers_access
 from arqlab.core.models import Task
-from arqlab.core.oddities import task_url
-from arqlab.core.permissions import task_or_404
+from arqlab.labs.oddities import task_url
+from arqlab.labs.permissions import task_or_404
 from arqlab.web.pages import TASK, Pages
 from evaluation.permissions import visible_board
 from evaluation.views.boards import board_file

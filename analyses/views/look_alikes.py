@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from analyses.services.look_alikes import look_alikes, replays
 from arqkit.comparison.look_alikes import PURITY, PURITY_OF_HALF, SUSPICIOUS
 from arqlab.core.models import Task
-from arqlab.core.permissions import organized_task_or_404
-from arqlab.core.views.jobs import page_of_job, requested
+from arqlab.jobs.views import page_of_job, requested
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.pages import TASK, Pages
 from assessment.qrels.selectors.versions import qrels_named
 

@@ -8,7 +8,7 @@ from django.utils.safestring import mark_safe
 
 from analyses.services.progress import ProgressRow, SystemProgress, system_progress
 from arqlab.core.models import Task
-from arqlab.core.permissions import task_or_404
+from arqlab.labs.permissions import task_or_404
 from arqlab.web.cells import score
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, run_columns

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from analyses.services.provisional import TOP, ProvisionalBoard, ProvisionalRun, provisional_scores
 from arqkit.judgments.qrels import JudgedTopic
 from arqlab.core.models import Task
-from arqlab.core.permissions import organized_task_or_404
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, HUNDREDTHS, SCORE
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from arqkit.comparison.correlation import RankingEffect, ranking_effects
 from arqkit.measures.names import Measure
 from arqlab.core.models import Task
-from arqlab.core.permissions import organized_task_or_404
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, RANKS, SCORE, SIGNED
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, to

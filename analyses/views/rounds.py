@@ -14,8 +14,9 @@ from analyses.services.special_questions import MEASURES, RoundAnswers, RunAnswe
 from analyses.views.charts import agreement_table, confusion_table, rounds_table
 from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
-from arqlab.core.oddities import counted, task_url
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
+from arqlab.labs.oddities import counted, task_url
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import (
     COUNT,
     HUNDREDTHS,

@@ -1,16 +1,10 @@
-"""The app's name for Django, and what the log says about bad requests and failed sign-ins."""
+"""The app's name for Django, and what the log says about bad requests."""
 
 import logging
 from importlib import import_module
-from typing import Any
-
-from django.contrib.auth.signals import user_login_failed
-from django.http import HttpRequest
 
 from arqlab.apps import LabApp
 from arqlab.core.faults import is_database_lost, is_disk_full
-
-logger = logging.getLogger(__name__)
 
 
 class OneLineForBadRequests(logging.Filter):
@@ -33,35 +27,15 @@ class OneLineForBadRequests(logging.Filter):
 
 
 class CoreConfig(LabApp):
-    """People, labs, tasks, topics and teams."""
+    """What all apps rest on: the models of people, labs and jobs, files, caches and faults."""
 
     name = "arqlab.core"
     label = "core"
 
     def ready(self) -> None:
-        """Refuse to start with contradictory settings; log failed sign-ins, record the history of
-        accounts, and read what the app declares and the converters of addresses.
-        """
+        """Refuse to start with contradictory settings; read the converters of addresses."""
         import_module("arqlab.web.addresses")  # before any module of addresses
         from arqlab.core.checks import require_consistent_settings
 
         require_consistent_settings()
         super().ready()
-        user_login_failed.connect(log_failed_sign_in)
-        # Its models exist only now.
-        from arqlab.core.services.identity import connect_addresses
-        from arqlab.core.services.personal import record_history
-
-        record_history()
-        connect_addresses()
-
-
-def log_failed_sign_in(
-    credentials: dict[str, object], request: HttpRequest | None = None, **_: Any
-) -> None:
-    """Log the account and the address of a failed sign-in, which tools such as fail2ban read."""
-    from allauth.account.adapter import get_adapter
-
-    account = credentials.get("username") or credentials.get("email")
-    address = get_adapter().get_client_ip(request) if request else "a command"
-    logger.warning("Sign-in as %r from %s failed.", account, address)

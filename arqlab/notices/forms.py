@@ -5,10 +5,10 @@ from uuid import uuid4
 
 from django import forms
 
-from arqlab.core.forms.addresses import PastedAddress, pasted_addresses, without_repeated
-from arqlab.core.forms.labs import ParagraphsField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Role, Team
+from arqlab.labs.forms.labs import ParagraphsField
+from arqlab.notices.addresses import PastedAddress, pasted_addresses, without_repeated
 from arqlab.notices.models import Message
 
 MAX_INVITED = 500

@@ -1,8 +1,8 @@
 """Background tasks of pools. Each calls one service and is safe to run twice."""
 
 from arqlab.celery import scheduled
-from arqlab.core.services.formulas import typeset_old_formulas
-from arqlab.core.services.topic_pages import typeset_old_topics
+from arqlab.labs.services.formulas import typeset_old_formulas
+from arqlab.labs.services.topic_pages import typeset_old_topics
 from assessment.pools.services import texts
 
 

@@ -7,7 +7,7 @@ from django import forms
 
 from arqkit.judgments.qrels import Level
 from arqlab.core.models import Task
-from arqlab.core.selectors import info_values
+from arqlab.labs.selectors import info_values
 from assessment.qrels.selectors.drafts import LabelSource
 from assessment.qrels.services.versions import QrelsChoice
 

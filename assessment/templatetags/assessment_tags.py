@@ -5,9 +5,9 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from arqkit.judgments.assignment_plan import AssignmentPlan, PlanTopic, Preference
-from arqlab.core.forms.topics import topic_words
 from arqlab.core.models import Lab
-from arqlab.core.selectors import corrections_of
+from arqlab.labs.forms.topics import topic_words
+from arqlab.labs.selectors import corrections_of
 from assessment.assignments.selectors.planning import TaskPlanning
 from assessment.assignments.views.progress import topic_chip
 from assessment.judging.services.judged_list import QuotedMark, quoted_marks

@@ -5,9 +5,9 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
-from arqlab.core.forms.people import NamedChoiceField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, User
+from arqlab.labs.forms.people import NamedChoiceField
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Ticket
 from assessment.tickets.services.answers import LONGEST_ANSWER

@@ -22,7 +22,7 @@ from arqkit.texts.maths.macros import Definitions
 from arqkit.texts.maths.typesetting import Typeset
 from arqkit.texts.posts.text import TextFormula, plain_title
 from arqlab.core.models import Lab, Topic
-from arqlab.core.services.formulas import typeset_formulas
+from arqlab.labs.services.formulas import typeset_formulas
 from collection.models import Author, Comment, Post
 from collection.selectors.formulas import newest_forms, visual_ids_of
 from collection.selectors.threads import LinkedQuestion, Thread

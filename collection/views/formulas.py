@@ -14,7 +14,7 @@ from django.utils.text import capfirst
 from arqkit.texts.html.rendering import render_formula
 from arqkit.texts.posts.snippets import joined, marked
 from arqlab.core.models import Lab
-from arqlab.core.permissions import looked_up_lab_or_404, organized_lab_or_404
+from arqlab.labs.permissions import looked_up_lab_or_404, organized_lab_or_404
 from arqlab.web.cells import COUNT, ID, TIME, CellKind
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages

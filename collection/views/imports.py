@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from arqlab.core.models import Lab
-from arqlab.core.permissions import organized_lab_or_404
+from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.web.cells import COUNT, TIME, chip
 from arqlab.web.jobs import news
 from arqlab.web.pages import LAB, Pages

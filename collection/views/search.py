@@ -12,7 +12,7 @@ from django.utils.cache import patch_vary_headers
 from arqkit.texts.posts.queries import PostQuery, parse_query, with_filters
 from arqkit.texts.posts.typed import typed_pieces
 from arqlab.core.models import Lab
-from arqlab.core.permissions import looked_up_lab_or_404
+from arqlab.labs.permissions import looked_up_lab_or_404
 from arqlab.web.lists import SearchForm
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tabs import Tab, judges

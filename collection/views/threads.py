@@ -13,8 +13,8 @@ from arqkit.texts.html.comments import with_markup
 from arqkit.texts.html.rendering import addresses_of, read_text, without_links
 from arqkit.texts.html.sanitizer import RULES
 from arqlab.core.models import Lab
-from arqlab.core.permissions import lab_or_404, may_look_up, may_see_thread, task_or_404
-from arqlab.core.selectors import corrections_of
+from arqlab.labs.permissions import lab_or_404, may_look_up, may_see_thread, task_or_404
+from arqlab.labs.selectors import corrections_of
 from arqlab.web.pages import LAB, Pages
 from collection.models import Collection, Post
 from collection.permissions import closed_threads

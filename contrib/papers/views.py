@@ -4,8 +4,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Task
-from arqlab.core.permissions import organized_task_or_404
-from arqlab.core.views.jobs import page_of_job, requested
+from arqlab.jobs.views import page_of_job, requested
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from contrib.papers.services.kept_kits import kept_archive, kit_of

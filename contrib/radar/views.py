@@ -11,8 +11,9 @@ from django.utils import timezone
 from arqkit.judgments.radar import RadarFinding
 from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, EXCERPT, ID, LABEL, LABELS, PROSE, TIME
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
@@ -173,7 +174,7 @@ def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) ->
                 "Topic",
                 topic,
                 ID,
-                link=to("core:topic-detail", task.lab.slug, task.slug, of=topic),
+                link=to("labs:topic-detail", task.lab.slug, task.slug, of=topic),
                 by="instance__item__topic__position",
             ),
             ITEM,

@@ -13,15 +13,15 @@ from arqkit.records import TaskKind
 from arqkit.texts.posts.text import TextFormula
 from arqkit.texts.posts.typed import typed_pieces
 from arqlab.core.models import Job, Lab, Task
-from arqlab.core.permissions import (
+from arqlab.core.permissions import signed_in
+from arqlab.core.views.answers import refused
+from arqlab.jobs.tasks import queue_job
+from arqlab.labs.permissions import (
     looked_up_lab_or_404,
     may_organize,
     organized_lab_or_404,
     organized_task_or_404,
-    signed_in,
 )
-from arqlab.core.tasks import queue_job
-from arqlab.core.views.answers import refused
 from arqlab.web.cells import COUNT, ID, PROSE, SCORE, decimals
 from arqlab.web.jobs import news
 from arqlab.web.lists import SearchForm

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from arqlab.audit.services.recording import record_event, save_changes
 from arqlab.core.models import Lab, User
-from arqlab.core.services.audit import record_event, save_changes
 from assessment.models import PayRule
 
 

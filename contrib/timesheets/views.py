@@ -14,8 +14,9 @@ from django.utils.html import format_html
 from arqlab.core.forms.moments import ANYWHERE, DayField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.editing import edited
+from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.web.cells import COUNT, DAY, HOURS, NUMBER
 from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 
 from arqkit.formats.labs.files import QRELS, TASK_FILES
 from arqlab.core.models import Lab, Membership, Role, Task
-from arqlab.core.permissions import tasks_visible_to
+from arqlab.labs.permissions import tasks_visible_to
 from arqlab.web.exports import (
     Audience,
     Document,

@@ -25,7 +25,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.files import kept
 from arqlab.core.models import Lab, User
 from arqlab.core.models.reading import rows_in_chunks
-from arqlab.core.permissions import owns_address
+from arqlab.labs.permissions import owns_address
 from arqlab.web.archive_tables import archive_tables
 
 PERSON = ("username", "first_name", "last_name", "email")

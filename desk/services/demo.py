@@ -10,7 +10,7 @@ from django.db import transaction
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, User
-from arqlab.core.services.people import confirm_address
+from arqlab.labs.services.people import confirm_address
 from desk.services.lab_archives import restore_lab
 
 SLUG, OPEN_TASK = "demo", "task1-progress"

@@ -17,12 +17,12 @@ from arqkit.formats.archives.bags import MANIFEST, bag_faults, seal_bag
 from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.archives.unpacking import unpack_archive
 from arqkit.records import FileRefusedError
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.files import FileAt, kept
 from arqlab.core.models import Lab, User
 from arqlab.core.models.reading import snapshot
-from arqlab.core.services.audit import record_event
-from arqlab.core.services.jobs import RunningJob
+from arqlab.jobs.services.jobs import RunningJob
 from collection.selectors.collections import collection_of
 from desk.services.archive_documents import lab_documents
 from desk.services.archive_tables import COLUMNS, FILES, TABLES, TableReader, TableWriter

@@ -8,12 +8,12 @@ from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import ProtectedError, QuerySet
 from django.db.models.deletion import Collector
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.files import kept
 from arqlab.core.models import Job, Lab, Role, Task, User
-from arqlab.core.services.audit import record_event
-from arqlab.core.services.creating import copy_tasks, create_lab
-from arqlab.core.services.people import grant_role
+from arqlab.labs.services.creating import copy_tasks, create_lab
+from arqlab.labs.services.people import grant_role
 from assessment.guidelines.services.versions import copy_guidelines
 from collection.selectors.collections import collection_of
 from collection.services.loading import assign_collection

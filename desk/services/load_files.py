@@ -22,7 +22,7 @@ from arqlab.core.files import kept, sha256_of
 from arqlab.core.models import Job
 from arqlab.core.models.reading import rows_in_chunks
 from arqlab.core.selectors import named_files
-from arqlab.core.services.jobs import RunningJob
+from arqlab.jobs.services.jobs import RunningJob
 from submissions.services.storage import expire_runs
 
 Uploads = Mapping[str, Iterable[File]]

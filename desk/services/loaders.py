@@ -36,10 +36,10 @@ from arqkit.texts.posts.topic_making import (
 from arqlab.core.errors import UserError
 from arqlab.core.files import kept
 from arqlab.core.models import Job, Lab, Task, User
-from arqlab.core.oddities import counted
-from arqlab.core.permissions import may_organize
-from arqlab.core.services.jobs import RunningJob, start_job
-from arqlab.core.services.topic_loading import load_topics
+from arqlab.jobs.services.jobs import RunningJob, start_job
+from arqlab.labs.oddities import counted
+from arqlab.labs.permissions import may_organize
+from arqlab.labs.services.topic_loading import load_topics
 from assessment.judging.services.importing import import_judgments
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import join_warnings, lab_join_warnings

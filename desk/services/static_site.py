@@ -23,7 +23,7 @@ from lxml import html
 from arqlab.core.models import Lab
 
 ASKED = {
-    "core:topic-list": {"page"},
+    "labs:topic-list": {"page"},
     "evaluation:leaderboard": {"format", "page", "qrels"},
     "evaluation:run-scores": {"measure", "qrels"},
     "evaluation:topic-scores": {"measure", "qrels"},

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from django import template
 
-from arqlab.core.selectors import LabRoles, LabRow, TaskRow
+from arqlab.labs.selectors import LabRoles, LabRow, TaskRow
 from desk.selectors import LabsOverview
 
 register = template.Library()

@@ -11,9 +11,9 @@ from django.utils import timezone
 from arqkit.formats.tables import zip_chunks
 from arqkit.formats.topics.chosen_questions import ChosenQuestion, read_chosen
 from arqkit.records import FileRefusedError
-from arqlab.core import permissions
 from arqlab.core.models import Job, Lab, Visitor
-from arqlab.core.tasks import queue_job
+from arqlab.core.permissions import signed_in
+from arqlab.jobs.tasks import queue_job
 from arqlab.web.downloads import file_response, table_response
 from arqlab.web.pages import Pages
 from arqlab.web.problems import problem_table
@@ -99,7 +99,7 @@ def _make_topics(request: HttpRequest, lab: Lab, cleaned: dict[str, Any]) -> Htt
         return file_response(zip_chunks(topic_files.files.items()), "topics.zip")
     for topic in topic_files.without_formula:
         messages.warning(request, f"{topic} has no formula, so it has no topic in formula tasks.")
-    by, at = permissions.signed_in(request), timezone.now()
+    by, at = signed_in(request), timezone.now()
     tasks = filter(None, (cleaned["questions"], cleaned["formulas"]))
     loads = [load_topic_files(topic_files=topic_files, task=task, at=at, by=by) for task in tasks]
     for load in loads:

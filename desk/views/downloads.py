@@ -7,7 +7,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.fields import DateTimeField
 
 from arqlab.core.models import Lab, Task
-from arqlab.core.permissions import lab_or_404, may_organize, organized_task_or_404, task_or_404
+from arqlab.labs.permissions import lab_or_404, may_organize, organized_task_or_404, task_or_404
 from arqlab.web.downloads import file_response
 from arqlab.web.exports import Export, Owner
 from arqlab.web.lists import Filter

@@ -7,12 +7,19 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 
-from arqlab.core import permissions
-from arqlab.core.forms.creating import CopyLabForm, DeleteForm
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.permissions import lab_or_404, labs_visible_to, tasks_visible_to
-from arqlab.core.selectors import LabRow, lab_row, lab_rows, own_labs, roles_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused
+from arqlab.labs.forms.creating import CopyLabForm, DeleteForm
+from arqlab.labs.permissions import (
+    lab_or_404,
+    labs_visible_to,
+    organized_lab_or_404,
+    organized_task_or_404,
+    require_lab_creator,
+    tasks_visible_to,
+)
+from arqlab.labs.selectors import LabRow, lab_row, lab_rows, own_labs, roles_in
 from arqlab.notices.selectors import unread_notices
 from arqlab.web.cells import CHIP, COUNT, DEADLINE
 from arqlab.web.pages import LAB, TASK, Pages
@@ -28,11 +35,7 @@ NOTICES = 5
 
 
 @pages.form(
-    f"{LAB}delete/",
-    "lab-delete",
-    shows="lab-delete",
-    in_archive=True,
-    access=permissions.organized_lab_or_404,
+    f"{LAB}delete/", "lab-delete", shows="lab-delete", in_archive=True, access=organized_lab_or_404
 )
 def lab_delete(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Delete a lab, after its name was typed."""
@@ -44,7 +47,7 @@ def lab_delete(request: HttpRequest, lab: Lab) -> HttpResponse:
     "task-delete",
     shows="task-delete",
     in_archive=True,
-    access=permissions.organized_task_or_404,
+    access=organized_task_or_404,
 )
 def task_delete(request: HttpRequest, task: Task) -> HttpResponse:
     """Delete a task, after its name was typed."""
@@ -55,7 +58,7 @@ def _deletion(request: HttpRequest, record: Lab | Task, after: HttpResponse) -> 
     form = DeleteForm(request.POST or None)
     if form.is_valid():
         with refused(form, name="typed"):
-            delete_record(record=record, by=permissions.signed_in(request), **form.cleaned_data)
+            delete_record(record=record, by=signed_in(request), **form.cleaned_data)
             messages.success(request, f"{record.name} was deleted.")
             return after
     refusal = "" if form.is_bound else deletion_refusal(record)
@@ -63,10 +66,10 @@ def _deletion(request: HttpRequest, record: Lab | Task, after: HttpResponse) -> 
     return render(request, "desk/delete.html", context)
 
 
-@pages.form(f"{LAB}copy/", "lab-copy", in_archive=True, access=permissions.organized_lab_or_404)
+@pages.form(f"{LAB}copy/", "lab-copy", in_archive=True, access=organized_lab_or_404)
 def lab_copy(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Copy a lab without its dates, topics, teams and runs, for another year."""
-    by = permissions.require_lab_creator(request)
+    by = require_lab_creator(request)
     form = CopyLabForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with refused(form, taken="slug"):

@@ -12,13 +12,14 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator, capfirst
 
-from arqlab.core import permissions
 from arqlab.core.files import kept
 from arqlab.core.models import Job, Lab, Task, Visitor
-from arqlab.core.services.jobs import REPEATABLE, repeat_job, retry_job, start_job, stop_job
-from arqlab.core.tasks import queue_job
+from arqlab.core.permissions import require_administrator, signed_in
 from arqlab.core.views.answers import sent_to, told, wants_json
 from arqlab.core.views.error_pages import page_of_form
+from arqlab.jobs.services.jobs import REPEATABLE, repeat_job, retry_job, start_job, stop_job
+from arqlab.jobs.tasks import queue_job
+from arqlab.labs.permissions import organized_lab_or_404, organized_task_or_404, require_lab_creator
 from arqlab.web.cells import CHIP, COUNT, ID, TIME
 from arqlab.web.jobs import JOB_KINDS, news
 from arqlab.web.pages import LAB, TASK, Pages
@@ -79,14 +80,14 @@ def archive_or_404(user: Visitor, load_id: int) -> Job:
 @pages.form("load-lab/", "lab-load", shows="lab-load", section="", sign_in=True, takes_loads=True)
 def lab_load(request: HttpRequest) -> HttpResponse:
     """Load a lab from a lab.toml and its files, or from an archive of its folder."""
-    permissions.require_lab_creator(request)
+    require_lab_creator(request)
     return _form_page(request, "lab", None)
 
 
 @pages.form("restore-lab/", "lab-restore", section="", sign_in=True, takes_loads=True)
 def lab_restore(request: HttpRequest) -> HttpResponse:
     """Restore a whole lab from its archive."""
-    permissions.require_administrator(request)
+    require_administrator(request)
     return _form_page(request, "restore", None)
 
 
@@ -94,7 +95,7 @@ def lab_restore(request: HttpRequest) -> HttpResponse:
     f"{TASK}load/runs/",
     "runs-load",
     shows="runs-load",
-    access=permissions.organized_task_or_404,
+    access=organized_task_or_404,
     takes_loads=True,
 )
 def runs_load(request: HttpRequest, task: Task) -> HttpResponse:
@@ -103,10 +104,7 @@ def runs_load(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 @pages.form(
-    f"{TASK}load/<slug:kind>/",
-    "task-load",
-    shows="task-load",
-    access=permissions.organized_task_or_404,
+    f"{TASK}load/<slug:kind>/", "task-load", shows="task-load", access=organized_task_or_404
 )
 def task_load(request: HttpRequest, task: Task, kind: str) -> HttpResponse:
     """Load topics, qrels or judgments of a task."""
@@ -119,7 +117,7 @@ def task_load(request: HttpRequest, task: Task, kind: str) -> HttpResponse:
     f"{LAB}collection/load/",
     "collection-load",
     shows="collection-load",
-    access=permissions.organized_lab_or_404,
+    access=organized_lab_or_404,
     takes_loads=True,
 )
 def collection_load(request: HttpRequest, lab: Lab) -> HttpResponse:
@@ -131,16 +129,14 @@ def collection_load(request: HttpRequest, lab: Lab) -> HttpResponse:
     f"{LAB}topic-candidates/",
     "candidates-load",
     shows="candidates-load",
-    access=permissions.organized_lab_or_404,
+    access=organized_lab_or_404,
 )
 def candidates_load(request: HttpRequest, lab: Lab) -> HttpResponse:
     """List the topic candidates of the lab's collection."""
     return _form_page(request, "candidates", lab)
 
 
-@pages.form(
-    f"{LAB}archives/new/", "archive-write", section="", access=permissions.organized_lab_or_404
-)
+@pages.form(f"{LAB}archives/new/", "archive-write", section="", access=organized_lab_or_404)
 def archive_write(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Write the archive of the lab, or its test collection."""
     return _form_page(request, "archive", lab)
@@ -157,14 +153,14 @@ def archive_file(request: HttpRequest, load: Job) -> FileResponse:
     f"{LAB}collection/visual-ids/",
     "visual-ids-make",
     shows="visual-ids-make",
-    access=permissions.organized_lab_or_404,
+    access=organized_lab_or_404,
 )
 def visual_ids_make(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Make the next version of the visual ids of the lab's collection."""
     return redirect(_started(request, "visual-ids", lab, LoadForm({}, place=lab)))
 
 
-@pages.read(f"{LAB}loads/", "load-list", shows="loads", access=permissions.organized_lab_or_404)
+@pages.read(f"{LAB}loads/", "load-list", shows="loads", access=organized_lab_or_404)
 def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the loads of a lab, newest first."""
     table = Table(
@@ -247,7 +243,7 @@ def _files_table(load: Job) -> Table:
 @pages.action("loads/<number:load>/stop/", "load-stop", shows="load-stop", access=job_or_404)
 def load_stop(request: HttpRequest, load: Job) -> HttpResponse:
     """Stop a job that waits, or ask the worker of a running one to stop."""
-    stop_job(job=load, at=timezone.now(), by=permissions.signed_in(request))
+    stop_job(job=load, at=timezone.now(), by=signed_in(request))
     return redirect(load if load.kind in FORMS else page_of_form(request))
 
 
@@ -270,7 +266,7 @@ def load_repeat(request: HttpRequest, load: Job) -> HttpResponse:
             job=load,
             options=form.options,
             at=timezone.now(),
-            by=permissions.signed_in(request),
+            by=signed_in(request),
             store=partial(store_files, uploads=form.uploads, replaced=form.single),
         )
         queue_job(load)
@@ -293,7 +289,7 @@ def _started(request: HttpRequest, kind: str, place: Lab | Task | None, form: Lo
         job=Job(kind=kind, options=form.options if has_fields else {}),
         place=place,
         at=timezone.now(),
-        by=permissions.signed_in(request),
+        by=signed_in(request),
         store=partial(store_files, uploads=form.uploads) if has_fields else None,
     )
     queue_job(load)
@@ -320,7 +316,7 @@ def _section(kind: str, task: Task | None) -> str:
 
 def _loads_without_lab(request: HttpRequest, kind: str) -> QuerySet[Job]:
     """Return the user's loads that made no lab, newest first; no page of a lab lists them."""
-    by = permissions.signed_in(request)
+    by = signed_in(request)
     return Job.objects.filter(kind=kind, lab=None, by=by)[:A_PAGE]
 
 

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from arqlab.core.faults import attempt_due_at
 from arqlab.core.models import Task
-from arqlab.core.permissions import may_organize, task_or_404
-from arqlab.core.selectors import roles_in
+from arqlab.labs.permissions import may_organize, task_or_404
+from arqlab.labs.selectors import roles_in
 from arqlab.web.jobs import news
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tabs import Tab

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from arqkit.standings import FLAGS, OUT_OF_COMPETITION, STANDINGS, WITHDRAWN, standing_of
 from arqlab.core.models import AuditEvent, Lab, User
-from arqlab.core.selectors import organizers_of
+from arqlab.labs.selectors import organizers_of
 from evaluation.models import RUN_FACTS, Erratum, Leaderboard, ReleasedRun
 from evaluation.selectors.records import released_runs, run_facts
 from submissions.models import Run, standings_of

@@ -5,7 +5,7 @@ from datetime import datetime
 import polars as pl
 from django.db.models import Max
 
-from arqlab.core.oddities import Oddity, named_oddity, submission_oddities, task_url
+from arqlab.labs.oddities import Oddity, named_oddity, submission_oddities, task_url
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import join_warnings
 from assessment.qrels.selectors.oddities import judging_oddities
@@ -50,7 +50,7 @@ def release_oddities(qrel_set: QrelSet, *, at: datetime) -> list[Oddity]:
         Oddity(
             missing_model(task),
             int(bool(missing_model(task))),
-            task_url("core:task-edit", task),
+            task_url("labs:task-edit", task),
             "All measures of the task can be computed.",
         ),
         named_oddity(_without_judged(qrel_set), unjudged, board, "All runs have judged items."),

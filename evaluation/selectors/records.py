@@ -17,7 +17,7 @@ from arqkit.records import ItemKind
 from arqkit.standings import BASELINE, FLAGS, OUT_OF_COMPETITION, STANDINGS, WITHDRAWN, Standing
 from arqkit.topics import natural_key
 from arqlab.core.models import Task, Topic
-from arqlab.core.selectors import topics_xml
+from arqlab.labs.selectors import topics_xml
 from assessment.models import Pool, QrelSet
 from collection.models import VisualMap
 from evaluation.models import RUN_FACTS, Leaderboard, ReleasedRun, TopicScore

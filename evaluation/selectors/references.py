@@ -16,7 +16,7 @@ from arqkit.measures.names import CONTEXTUAL_SIMILARITY, LEXICAL_OVERLAP, Measur
 from arqkit.measures.overlap import Reference
 from arqkit.texts.posts.text import text_with_latex
 from arqlab.core.models import Task
-from arqlab.core.selectors import corrections_of
+from arqlab.labs.selectors import corrections_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.selectors.threads import corrected_post, posts_of

@@ -5,11 +5,11 @@ from datetime import datetime
 from django.core.files.base import ContentFile
 from django.db import transaction
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.oddities import task_url
-from arqlab.core.selectors import organizers_of, topics_xml
-from arqlab.core.services.audit import record_event
+from arqlab.labs.oddities import task_url
+from arqlab.labs.selectors import organizers_of, topics_xml
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from evaluation.models import Erratum, Leaderboard, ReleasedRun

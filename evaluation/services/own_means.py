@@ -21,7 +21,7 @@ from arqkit.measures.disclosure import (
     step_of,
 )
 from arqlab.core.caches import cached_value, key_of
-from arqlab.core.selectors import organizers_of
+from arqlab.labs.selectors import organizers_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from evaluation.models import RunScore

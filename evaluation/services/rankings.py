@@ -14,7 +14,7 @@ from arqkit.texts.html.rendering import render_formula
 from arqkit.texts.posts.snippets import Part, joined, snippet
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Corrections, Lab
-from arqlab.core.selectors import corrections_of
+from arqlab.labs.selectors import corrections_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import topic_frame
 from collection.models import Post

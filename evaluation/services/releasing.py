@@ -6,10 +6,10 @@ from datetime import datetime
 from django.db import transaction
 
 from arqkit.measures.names import parse_measure
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.oddities import counted, task_url
-from arqlab.core.services.audit import record_event
+from arqlab.labs.oddities import counted, task_url
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.models import QrelSet

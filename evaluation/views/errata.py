@@ -7,9 +7,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from arqlab.core.models import Task
-from arqlab.core.oddities import task_url
-from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused
+from arqlab.labs.oddities import task_url
+from arqlab.labs.permissions import organized_task_or_404, task_or_404
 from arqlab.web.cells import TIME
 from arqlab.web.pages import ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer

@@ -11,7 +11,7 @@ from django.utils.safestring import mark_safe
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
-from arqlab.core.oddities import counted, task_url
+from arqlab.labs.oddities import counted, task_url
 from arqlab.web.cells import COUNT, SCORE, label, score
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer

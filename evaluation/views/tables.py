@@ -185,7 +185,7 @@ def topic_columns(task: Task, topics: Mapping[str, Topic]) -> tuple[Column, ...]
 
     The id leads to the page of the topic if the task has it.
     """
-    page = to("core:topic-detail", task.lab.slug, task.slug, of="0")
+    page = to("labs:topic-detail", task.lab.slug, task.slug, of="0")
 
     def title(row: Any) -> str:
         return getattr(topics.get(row[0]), "title_html", "")

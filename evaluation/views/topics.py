@@ -14,9 +14,9 @@ from arqkit.records import ItemKind
 from arqkit.topics import heading
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
-from arqlab.core.oddities import task_url
-from arqlab.core.permissions import task_or_404
-from arqlab.core.selectors import TOPIC_FILTERS
+from arqlab.labs.oddities import task_url
+from arqlab.labs.permissions import task_or_404
+from arqlab.labs.selectors import TOPIC_FILTERS
 from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import LONGEST, Chart, Column, Table, answer, run_columns, to

@@ -7,9 +7,9 @@ from django.db import transaction
 
 from arqkit.formats.runs.filename import file_stem
 from arqkit.loads import Change, Fate, LoadChanges
+from arqlab.audit.services.recording import record_event
 from arqlab.core.models import Task, User
-from arqlab.core.services.archiving import require_unarchived
-from arqlab.core.services.audit import record_event
+from arqlab.labs.services.archiving import require_unarchived
 from submissions.models import AnswerId, Run
 from submissions.services.rules import set_warning
 

@@ -10,10 +10,10 @@ from django.db import transaction
 
 from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.standings import OUT_OF_COMPETITION, SET_BY_ORGANIZERS
+from arqlab.audit.services.recording import record_event, save_changes
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
-from arqlab.core.services.audit import record_event, save_changes
-from arqlab.core.services.teams import lab_team
+from arqlab.teams.services import lab_team
 from submissions.models import Run
 from submissions.permissions import linkable_runs
 from submissions.selectors import quota_left, repaired_file

@@ -9,8 +9,8 @@ from django.db.models import Count, Q, Sum
 from django.utils.dateformat import format as format_date
 
 from arqlab.core.models import Task, Team
-from arqlab.core.oddities import counted, task_url
-from arqlab.core.selectors import organizers_of
+from arqlab.labs.oddities import counted, task_url
+from arqlab.labs.selectors import organizers_of
 from arqlab.notices.models import Kind, Notice
 from arqlab.notices.selectors import members_of
 from arqlab.notices.services.notifying import notify

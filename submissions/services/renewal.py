@@ -12,9 +12,9 @@ from django.db import transaction
 
 from arqkit.formats.runs.check import no_known_item
 from arqkit.formats.runs.report import describe
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.services.audit import record_event
 from collection.selectors.collections import collection_of, scan_columns
 from submissions.models import Run
 from submissions.selectors import quota_left, rules_digest, run_items

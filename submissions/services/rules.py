@@ -7,12 +7,13 @@ from datetime import datetime
 from uuid import UUID
 
 from arqkit.standings import FLAGS
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Task, Team, User
-from arqlab.core.oddities import counted, utc_text
-from arqlab.core.permissions import is_team_member, may_organize
-from arqlab.core.selectors import team_key
-from arqlab.core.services.audit import record_event
+from arqlab.labs.oddities import counted, utc_text
+from arqlab.labs.permissions import may_organize
+from arqlab.teams.permissions import is_team_member
+from arqlab.teams.selectors import team_key
 from submissions.models import Run, RunProblem
 from submissions.selectors import quota_left
 from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names

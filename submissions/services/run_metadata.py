@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from arqkit.formats.runs.filename import read_name
 from arqlab.core.models import Lab, Task
-from arqlab.core.selectors import team_key
+from arqlab.teams.selectors import team_key
 
 TAG_LENGTH = 100
 

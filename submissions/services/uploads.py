@@ -13,11 +13,11 @@ from django.template.defaultfilters import filesizeformat
 
 from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes, zip_members
 from arqkit.standings import SET_BY_ORGANIZERS
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.files import sha256_of
 from arqlab.core.models import Task
-from arqlab.core.services.audit import record_event
-from arqlab.core.services.teams import lab_team
+from arqlab.teams.services import lab_team
 from submissions.models import Run, Upload
 from submissions.selectors import file_limits
 from submissions.services.rules import (

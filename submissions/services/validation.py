@@ -18,9 +18,9 @@ from arqkit.formats.runs.report import RunReport
 from arqkit.formats.runs.results import check_data, refused_report
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import ItemKind
+from arqlab.audit.services.recording import record_event
 from arqlab.core.faults import NOTIFIED_AFTER, due, reason_of
 from arqlab.core.models import Task
-from arqlab.core.services.audit import record_event
 from arqlab.core.turns import in_turns
 from collection.selectors.collections import scan_columns
 from submissions.models import Run, RunProblem

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import Task
-from arqlab.core.oddities import task_url
-from arqlab.core.permissions import may_organize, organized_task_or_404
+from arqlab.labs.oddities import task_url
+from arqlab.labs.permissions import may_organize, organized_task_or_404
 from arqlab.web.cells import COUNT, ID, TIME, CellKind, chip
 from arqlab.web.downloads import table_response
 from arqlab.web.lists import Filter
@@ -109,7 +109,7 @@ def _empty_list(task: Task, context: dict[str, Any]) -> Empty:
             "You are not in a team of this lab",
             "The runs of your team will appear here. Create a team, or open the invitation link of "
             "your team.",
-            reverse("core:team-create", args=[task.lab.slug]),
+            reverse("teams:team-create", args=[task.lab.slug]),
             "Create team",
         )
     if context["state"] == "open" or context["organizes"] or context["is_post_hoc"]:

@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Task, Team
-from arqlab.core.oddities import counted
-from arqlab.core.permissions import may_organize, signed_in
-from arqlab.core.selectors import team_key
-from arqlab.core.services.teams import lab_team
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import sent_to, wants_json
+from arqlab.labs.oddities import counted
+from arqlab.labs.permissions import may_organize
+from arqlab.teams.selectors import team_key
+from arqlab.teams.services import lab_team
 from arqlab.web.pages import TASK, Pages
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run

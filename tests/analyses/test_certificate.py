@@ -13,7 +13,7 @@ import pytest
 from analyses.services.certificates import certification_of, compute_certificate
 from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Job, Task
-from arqlab.core.services.jobs import run_waiting_job
+from arqlab.jobs.services.jobs import run_waiting_job
 from arqlab.web.jobs import JOB_KINDS, JobKind
 from assessment.models import PoolItem, QrelSet
 from assessment.pools.selectors.choices import PoolChoice

@@ -13,7 +13,7 @@ from django.utils import timezone
 from arqkit.__main__ import main
 from arqkit.client import LabServer
 from arqkit.records import ServerRefusedError
-from arqlab.core.services.tokens import create_token
+from arqlab.accounts.services.tokens import create_token
 from evaluation.services.releasing import release_leaderboard
 from tests import offline
 from tests.arqkit.test_readme import README

@@ -14,7 +14,7 @@ from arqkit.formats.archives.folders import SourceFolder
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.protocols.scales import NTCIR
 from arqlab.core.models import Membership, Task
-from arqlab.core.services.labs import change_task
+from arqlab.labs.services.labs import change_task
 from assessment.models import Judgment, Pool, PoolItem, QrelSet, Ticket
 from assessment.pools.selectors.sources import PoolChoice
 from assessment.pools.services.freezing import freeze_pool, supplement_pool

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arqkit.formats.topics.files import read_topics
 from arqlab.core.models import Task, Topic
-from arqlab.core.services.topic_pages import topic_pages
+from arqlab.labs.services.topic_pages import topic_pages
 from tests.assessment.factories import assign, make_formula_pool, make_pool
 from tests.collection.factories import load_small
 from tests.factories import FormulaTaskFactory, Scene

@@ -38,13 +38,13 @@ ROLES = ("visitor", "member", "assessor", "organizer")
 # Answers that are no page of ours: files, fragments, machines' addresses, and what drf-spectacular
 # and Django draw.
 NO_PAGES = {"admin:index", "submissions:run-file", "submissions:run-problems"}
-NO_PAGES |= {"core:topic-information-csv", "core:account-data"}
+NO_PAGES |= {"labs:topic-information-csv", "accounts:account-data"}
 NO_PAGES |= {"assessment:qrels-draft", "assessment:offline-worker"}
 NO_PAGES |= {"desk:lab-download", "desk:task-download", "submissions:run-map"}
 NO_PAGES |= {"submissions:run-repaired", "submissions:run-guess"}
 NO_PAGES |= {"desk:candidate-list", "evaluation:score-link", "radar:radar-detail"}
 NO_PAGES |= {"timesheets:time-sheet-csv", "assessment:judging-work-csv"}
-NO_PAGES |= {"core:guides", "core:guide-file"}  # tests.browser.test_guides
+NO_PAGES |= {"server:guides", "server:guide-file"}  # tests.browser.test_guides
 NO_PAGES |= {"assessment:round-votes", "assessment:guideline-panel"}
 # Pages that tell each role something else; every other page is visited once.
 FOR_ALL = {
@@ -140,7 +140,7 @@ def pages_of(role: str, scene: Scene, runs: dict[str, Run]) -> Iterator[str]:
     """Return the paths of the pages that a role is to look at."""
     for method, name, roles in rows():
         is_page = method == "GET" and name not in NO_PAGES and "api-" not in name
-        is_page |= name == "core:api-docs"
+        is_page |= name == "server:api-docs"
         if is_page and role in roles and (first_role(roles) == role or name in FOR_ALL):
             yield address(name, scene, runs["valid"].pk)
     if role == "member":

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from arqlab.core.tasks import run_waiting_jobs
+from arqlab.jobs.tasks import run_waiting_jobs
 from assessment.models import PoolInstance
 from evaluation.services.scoring import score_waiting
 from tests.browser.judging import SHOWN, Assessor

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import read_lab
 from arqlab.core.models import Membership, Task
-from arqlab.core.services.loading import load_lab_file
+from arqlab.labs.services.loading import load_lab_file
 from tests.browser.test_every_page import AXE, JUDGE, enter
 from tests.browser.test_keyboard import open_by_keys, tab_to
 from tests.factories import make_lab

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.core.forms.addresses import pasted_addresses
+from arqlab.notices.addresses import pasted_addresses
 from tests.paths import ROOT
 from tests.test_structure import product_files
 
@@ -70,4 +70,4 @@ def test_nothing_else_reads_addresses_from_text():
         if any(name in path.read_text(encoding="utf-8") for name in names)
     }
 
-    assert reading == {"arqlab/core/forms/addresses.py"}
+    assert reading == {"arqlab/notices/addresses.py"}

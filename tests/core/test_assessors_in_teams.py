@@ -15,7 +15,7 @@ PEOPLE = "/labs/arqmath-x/people/"
 
 
 def by_link(scene, client_of, person):
-    path = reverse("core:team-join", args=[scene.team.invitation_token])
+    path = reverse("teams:team-join", args=[scene.team.invitation_token])
     return client_of(person).post(path, follow=True)
 
 

@@ -12,7 +12,7 @@ from django.core.management import get_commands
 from django.test import override_settings
 
 from arqlab.core.checks import check_settings
-from arqlab.core.management.commands.serve import check_workers
+from arqlab.server.management.commands.serve import check_workers
 from tests.paths import ROOT
 from tests.test_compose import EXAMPLE
 from tests.test_settings import settings_of  # noqa: F401

@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.test import Client
 
-from arqlab.core import hashing
-from arqlab.core.attempts import NO_PLACE, PasswordForms, client_address
-from arqlab.core.hashing import PasswordHasher, Places, TooManyPasswordsError, Turns
+from arqlab.accounts import hashing
+from arqlab.accounts.attempts import NO_PLACE, PasswordForms, client_address
+from arqlab.accounts.hashing import PasswordHasher, Places, TooManyPasswordsError, Turns
 from arqlab.core.models import User
 from tests.factories import PASSWORD
 
@@ -127,7 +127,8 @@ def test_hashes_of_djangos_own_hasher_stay_valid() -> None:
 @pytest.fixture
 def crowd(settings, monkeypatch) -> Turns:
     """Return the turns of this process."""
-    settings.PASSWORD_HASHERS = ["arqlab.core.hashing.PasswordHasher", *settings.PASSWORD_HASHERS]
+    hasher = "arqlab.accounts.hashing.PasswordHasher"
+    settings.PASSWORD_HASHERS = [hasher, *settings.PASSWORD_HASHERS]
     monkeypatch.setattr(PasswordHasher, "turns", Turns(threads=2, wait=0))
     return PasswordHasher.turns
 

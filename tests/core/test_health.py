@@ -13,9 +13,9 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
 from arqlab.core.errors import Fault
-from arqlab.core.services import health
-from arqlab.core.services.health import HEARTBEAT, LONGEST_PAUSE, READINESS, readiness
-from arqlab.core.tasks import beat
+from arqlab.server.services import health
+from arqlab.server.services.health import HEARTBEAT, LONGEST_PAUSE, READINESS, readiness
+from arqlab.server.tasks import beat
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ BREAKS: dict[str, Callable[..., object]] = {
     "schema": with_another_table,
     "broker": no_redis,
     "workers": lambda *_: cache.delete(HEARTBEAT),
-    "disk": lambda patch, _: patch.setattr("arqlab.core.selectors.SPARE", 2**60),
+    "disk": lambda patch, _: patch.setattr("arqlab.labs.selectors.SPARE", 2**60),
 }
 
 

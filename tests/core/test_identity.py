@@ -18,8 +18,8 @@ from django.core import mail
 from django.test import Client, RequestFactory
 from django.urls import get_resolver, reverse
 
+from arqlab.audit.services.identity import BY_ALLAUTH, Action, require_identity
 from arqlab.core.models import ApiToken, Membership, User
-from arqlab.core.services.identity import BY_ALLAUTH, Action, require_identity
 from arqlab.notices.models import Invitation
 from tests.factories import PASSWORD, OrganizerFactory, Scene
 from tests.paths import ROOT
@@ -239,7 +239,7 @@ def test_the_api_answers_with_a_sentence(ready: Scene, monkeypatch, client_of) -
     def asks(*_: object) -> None:
         raise ReauthenticationRequired
 
-    monkeypatch.setattr("arqlab.core.apis.MeApi.get", asks)
+    monkeypatch.setattr("arqlab.accounts.apis.MeApi.get", asks)
 
     answer = client_of(ready.member).get("/api/v1/me/")
 
@@ -248,10 +248,10 @@ def test_the_api_answers_with_a_sentence(ready: Scene, monkeypatch, client_of) -
 
 
 SERVICES = {
-    "create_token": {"arqlab/core/views/account.py"},
+    "create_token": {"arqlab/accounts/views/account.py"},
     "delete_account": {
-        "arqlab/core/views/account.py",
-        "arqlab/core/management/commands/delete_account.py",
+        "arqlab/accounts/views/account.py",
+        "arqlab/accounts/management/commands/delete_account.py",
     },
     "invite_people": {
         "arqlab/notices/views/invitations.py",
@@ -293,7 +293,7 @@ def test_rows_of_accounts_are_changed_by_the_services_that_ask() -> None:
         if made.search(path.read_text(encoding="utf-8"))
     }
 
-    assert making == {"arqlab/core/services/tokens.py", "arqlab/core/services/people.py"}
+    assert making == {"arqlab/accounts/services/tokens.py", "arqlab/labs/services/people.py"}
 
 
 ASKING = {

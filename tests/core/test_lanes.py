@@ -8,17 +8,17 @@ from django.utils import timezone
 
 from arqlab.celery import app
 from arqlab.celery import lane_of as queue_of
-from arqlab.core import tasks
 from arqlab.core.models import STALE_JOB, Job
-from arqlab.core.services.jobs import run_next_job
+from arqlab.jobs.services.jobs import run_next_job
+from arqlab.jobs.tasks import run_quick_jobs, run_short_jobs, run_waiting_jobs, sweep_dead_jobs
 from arqlab.web.jobs import JOB_KINDS, LARGE, JobKind, JobLane, lane_of_job
 
 TASKS = {
-    JobLane.SECONDS: "arqlab.core.tasks.run_quick_jobs",
-    JobLane.MINUTES: "arqlab.core.tasks.run_short_jobs",
-    JobLane.HOURS: "arqlab.core.tasks.run_waiting_jobs",
+    JobLane.SECONDS: "arqlab.jobs.tasks.run_quick_jobs",
+    JobLane.MINUTES: "arqlab.jobs.tasks.run_short_jobs",
+    JobLane.HOURS: "arqlab.jobs.tasks.run_waiting_jobs",
 }
-RELEASE = "arqlab.core.tasks.sweep_dead_jobs"
+RELEASE = "arqlab.jobs.tasks.sweep_dead_jobs"
 
 
 def job(kind, **fields):
@@ -30,7 +30,7 @@ def test_each_lane_has_a_queue_and_the_release_of_dead_jobs_waits_in_none():
 
     assert len(queues) == len(JobLane)
     assert queue_of(RELEASE) not in queues
-    assert queue_of("arqlab.core.tasks.run_job") == queue_of(TASKS[JobLane.SECONDS])
+    assert queue_of("arqlab.jobs.tasks.run_job") == queue_of(TASKS[JobLane.SECONDS])
     scheduled = {entry["task"] for entry in app.conf.beat_schedule.values()}
     assert scheduled >= {*TASKS.values(), RELEASE}
 
@@ -54,10 +54,10 @@ def test_a_worker_of_a_lane_takes_its_jobs_and_that_of_the_longest_takes_all(sce
             job(kind, lab=scene.lab, by=scene.organizer).save()
 
     assert run_next_job(at=timezone.now(), lanes=[JobLane.MINUTES])
-    tasks.run_quick_jobs()
-    tasks.run_short_jobs()
+    run_quick_jobs()
+    run_short_jobs()
     assert ran == ["archive", "topics", "topics", "archive"]
-    tasks.run_waiting_jobs()
+    run_waiting_jobs()
     assert ran[4:] == ["lab", "lab"]
 
 
@@ -72,7 +72,7 @@ def test_a_dead_job_waits_again_while_another_runs(scene):
     at = timezone.now()
     dead, alive = of_worker(at - STALE_JOB - timedelta(seconds=1)), of_worker(at)
 
-    tasks.sweep_dead_jobs()
+    sweep_dead_jobs()
 
     states = dict(Job.objects.values_list("pk", "state"))
     assert states == {dead.pk: Job.State.WAITING, alive.pk: Job.State.RUNNING}

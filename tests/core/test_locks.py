@@ -11,8 +11,8 @@ from django.db import connection
 
 from arqlab.core.models import Lab, Topic
 from arqlab.core.models.reading import snapshot
-from arqlab.core.services import topic_loading
 from arqlab.core.sqlite3 import base
+from arqlab.labs.services import topic_loading
 from tests.jobs.cases import FILES
 from tests.jobs.disturbing import another_connection
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from arqlab.core.models import Lab, Membership, Role, User
-from arqlab.core.services.memberships import store_memberships
+from arqlab.labs.services.memberships import store_memberships
 from arqlab.notices.models import Invitation
 from arqlab.web.archive_tables import archive_tables
 from desk.services.lab_archives import archive_lab
@@ -23,7 +23,7 @@ from tests.factories import OrganizerFactory, Scene, UserFactory
 from tests.paths import ROOT
 from tests.test_structure import product_files
 
-MAKER = "arqlab/core/services/memberships.py"
+MAKER = "arqlab/labs/services/memberships.py"
 CREATING = {"create", "bulk_create", "get_or_create", "update_or_create", "add", "set", "save"}
 ClientOf = Callable[[User], Client]
 
@@ -108,13 +108,13 @@ class Doors:
 
 DOORS = [name for name in vars(Doors) if not name.startswith("_")]
 CALLERS = {
-    "arqlab/core/services/creating.py create_lab": "new_lab",
-    "arqlab/core/services/loading.py load_lab_file": "lab_loaded_from_files",
-    "arqlab/core/services/people.py grant_role": "role_granted_on_the_people_page",
-    "arqlab/core/services/teams.py create_team": "new_team",
-    "arqlab/core/services/teams.py join_team": "team_link",
-    "arqlab/core/views/people.py people_list": "role_granted_on_the_people_page",
-    "arqlab/core/views/teams.py _join": "team_link",
+    "arqlab/labs/services/creating.py create_lab": "new_lab",
+    "arqlab/labs/services/loading.py load_lab_file": "lab_loaded_from_files",
+    "arqlab/labs/services/people.py grant_role": "role_granted_on_the_people_page",
+    "arqlab/teams/services.py create_team": "new_team",
+    "arqlab/teams/services.py join_team": "team_link",
+    "arqlab/teams/views/people.py people_list": "role_granted_on_the_people_page",
+    "arqlab/teams/views/teams.py _join": "team_link",
     "arqlab/notices/services/invitations.py accept_invitation": "invitation_of_a_role",
     "assessment/rounds/services/rounds.py _accept": "accepted_applicant",
     "desk/services/archive_tables.py": "restored_lab",

@@ -8,7 +8,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from arqlab.core.models import Job
-from arqlab.core.tasks import beat
+from arqlab.server.tasks import beat
 from submissions.models import Upload
 from tests.factories import Scene
 

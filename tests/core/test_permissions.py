@@ -3,7 +3,16 @@
 import pytest
 from django.http import Http404
 
-from arqlab.core import permissions
+from arqlab.labs.permissions import (
+    lab_or_404,
+    labs_visible_to,
+    may_look_up,
+    may_organize,
+    organized_lab_or_404,
+    organized_task_or_404,
+    task_or_404,
+)
+from arqlab.teams.permissions import may_see_team
 from tests.factories import make_lab
 
 
@@ -20,30 +29,30 @@ from tests.factories import make_lab
     ],
 )
 def test_only_organizers_and_superusers_organize(scene, role, organizes):
-    assert permissions.may_organize(scene.people[role], scene.lab) is organizes
+    assert may_organize(scene.people[role], scene.lab) is organizes
 
 
 def test_an_organizer_of_one_lab_does_not_organize_another(scene):
     other = make_lab("another")
 
-    assert not permissions.may_organize(scene.organizer, other.lab)
+    assert not may_organize(scene.organizer, other.lab)
 
 
 @pytest.mark.parametrize("role", ["visitor", "outsider"])
 def test_users_without_a_role_get_404_for_a_draft_lab(db, role):
     draft = make_lab("draft", is_public=False)
 
-    assert draft.lab not in permissions.labs_visible_to(draft.people[role])
+    assert draft.lab not in labs_visible_to(draft.people[role])
     with pytest.raises(Http404):
-        permissions.lab_or_404(draft.people[role], "draft")
+        lab_or_404(draft.people[role], "draft")
 
 
 @pytest.mark.parametrize("role", ["member", "other_member", "assessor", "organizer", "superuser"])
 def test_users_with_a_role_see_a_draft_lab(db, role):
     draft = make_lab("draft", is_public=False)
 
-    assert draft.lab in permissions.labs_visible_to(draft.people[role])
-    assert permissions.task_or_404(draft.people[role], "draft", "task1") == draft.task
+    assert draft.lab in labs_visible_to(draft.people[role])
+    assert task_or_404(draft.people[role], "draft", "task1") == draft.task
 
 
 @pytest.mark.parametrize(
@@ -51,19 +60,17 @@ def test_users_with_a_role_see_a_draft_lab(db, role):
     [("visitor", False), ("member", True), ("other_member", False), ("organizer", True)],
 )
 def test_a_team_is_seen_by_its_members_and_organizers(scene, role, sees):
-    assert permissions.may_see_team(scene.people[role], scene.team) is sees
+    assert may_see_team(scene.people[role], scene.team) is sees
 
 
 def test_members_get_404_for_organizer_pages(scene):
     with pytest.raises(Http404):
-        permissions.organized_lab_or_404(scene.member, scene.lab.slug)
+        organized_lab_or_404(scene.member, scene.lab.slug)
     with pytest.raises(Http404):
-        permissions.organized_task_or_404(scene.member, scene.lab.slug, scene.task.slug)
+        organized_task_or_404(scene.member, scene.lab.slug, scene.task.slug)
 
 
 def test_only_organizers_and_assessors_may_search_the_collection(scene):
-    allowed = {
-        role for role, person in scene.people.items() if permissions.may_look_up(person, scene.lab)
-    }
+    allowed = {role for role, person in scene.people.items() if may_look_up(person, scene.lab)}
 
     assert allowed == {"assessor", "organizer", "superuser"}

@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from arqlab.accounts.services.personal import SECRETS, delete_account
+from arqlab.accounts.services.tokens import create_token
 from arqlab.core.models import Membership, User
-from arqlab.core.services.personal import SECRETS, delete_account
-from arqlab.core.services.tokens import create_token
 from arqlab.notices.models import Invitation
 from arqlab.notices.services.invitations import invite_people
 from assessment.models import Judgment
@@ -45,18 +45,18 @@ def test_the_history_shows_sign_ins_with_address_and_browser_and_who_changed_rol
     client = sign_in(scene.member, user_agent="Elinks")
     create_token(user=scene.member, name="script", scope="read", days=1, at=timezone.now())
 
-    page = text_of(client.get(reverse("core:account-history")))
+    page = text_of(client.get(reverse("accounts:account-history")))
 
     for word in ("person.sign-in", "Elinks", "127.0.0.1", "token.create"):
         assert word in page
-    other = text_of(client_of(scene.organizer).get(reverse("core:account-history")))
+    other = text_of(client_of(scene.organizer).get(reverse("accounts:account-history")))
     assert "Elinks" not in other
 
 
 def test_a_person_gets_every_row_that_names_them_without_secrets(judgment, client_of):
     person = judgment.assessor
 
-    data = client_of(person).get(reverse("core:account-data")).json()
+    data = client_of(person).get(reverse("accounts:account-data")).json()
 
     assert data["core.User"][0]["username"] == person.username
     assert len(data["assessment.Judgment (assessor)"]) == 1
@@ -72,7 +72,7 @@ def test_a_deleted_account_keeps_its_judgments_under_a_pseudonym(judgment, clien
     name, address = person.username, person.email
     client = sign_in(person)
 
-    client.post(reverse("core:account-delete"))
+    client.post(reverse("accounts:account-delete"))
 
     assert not get_user(client).is_authenticated
     kept = User.objects.get(pk=person.pk)
@@ -107,7 +107,7 @@ def test_two_people_with_open_invitations_of_one_lab_can_be_deleted(scene):
 def test_the_last_organizer_of_a_lab_stays(scene, client_of):
     client = sign_in(scene.organizer)
 
-    page = client.post(reverse("core:account-delete"))
+    page = client.post(reverse("accounts:account-delete"))
 
     assert page.status_code == 422
     assert "last organizer" in text_of(page)

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from arqlab.core.forms.people import RevokeForm, RoleForm
 from arqlab.core.models import Role
 from arqlab.core.models.roles import duties
-from arqlab.core.selectors import organizers_of, roles_in
-from arqlab.core.services.people import grant_role
+from arqlab.labs.forms.people import RevokeForm, RoleForm
+from arqlab.labs.selectors import organizers_of, roles_in
+from arqlab.labs.services.people import grant_role
 from arqlab.notices.forms import InvitationForm
 from arqlab.notices.models import Message
 from arqlab.notices.selectors import message_recipients
@@ -19,9 +19,9 @@ from tests.paths import PACKAGES, ROOT
 NAMES = re.compile(r"\bRole\.(?:ORGANIZER|ASSESSOR|MEMBER)\b|role == \"")
 NAMING = {
     "arqlab/core/models/roles.py": "says what each may do",
-    "arqlab/core/services/creating.py": "grants one",
-    "arqlab/core/services/loading.py": "grants one",
-    "arqlab/core/services/teams.py": "grants one",
+    "arqlab/labs/services/creating.py": "grants one",
+    "arqlab/labs/services/loading.py": "grants one",
+    "arqlab/teams/services.py": "grants one",
     "arqlab/notices/forms.py": "invites to a team",
     "arqlab/notices/services/invitations.py": "invites to a team",
     "assessment/management/commands/load_lab.py": "grants one",

@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from arqlab.accounts.services.tokens import create_token
 from arqlab.core.models import AuditEvent
-from arqlab.core.services.tokens import create_token
 from tests.core.test_personal import sign_in
 from tests.desk.views.test_home import text_of
 from tests.factories import PASSWORD
@@ -47,12 +47,12 @@ def test_a_password_alone_opens_no_account_with_a_second_factor(scene, signed_in
     asked = client.post(reverse("account_login"), form)
 
     assert asked["Location"] == reverse("mfa_authenticate")
-    assert client.get(reverse("core:account")).status_code == 302
+    assert client.get(reverse("accounts:account")).status_code == 302
     wrong = client.post(reverse("mfa_authenticate"), {"code": "000000"})
     assert "Incorrect code" in text_of(wrong)
     recovery = Authenticator.objects.get(type="recovery_codes").wrap().get_unused_codes()[0]
     client.post(reverse("mfa_authenticate"), {"code": recovery})
-    assert client.get(reverse("core:account")).status_code == 200
+    assert client.get(reverse("accounts:account")).status_code == 200
 
 
 @pytest.mark.parametrize("who", ["organizer", "superuser"])

@@ -10,10 +10,10 @@ from django.db import DatabaseError
 from django.test import Client
 from django.utils import timezone
 
+from arqlab.accounts.services.sessions import browser_name, sessions_of
+from arqlab.accounts.signedin import USED_AT, SessionStore
 from arqlab.celery import app
 from arqlab.core.models import AuditEvent, User
-from arqlab.core.services.sessions import browser_name, sessions_of
-from arqlab.core.signedin import USED_AT, SessionStore
 from tests.desk.views.test_home import text_of
 from tests.factories import PASSWORD
 
@@ -94,7 +94,7 @@ def test_the_schedule_deletes_ended_sessions_with_their_addresses(member, other_
     ended = Session.objects.filter(pk=there.cookies["sessionid"].value)
     ended.update(expire_date=timezone.now() - timedelta(seconds=1))
 
-    app.tasks[app.conf.beat_schedule["arqlab.core.tasks.sweep_sessions"]["task"]]()
+    app.tasks[app.conf.beat_schedule["arqlab.accounts.tasks.sweep_sessions"]["task"]]()
 
     assert [one.pk for one in Session.objects.all()] == [here.cookies["sessionid"].value]
     assert [one.user for one in UserSession.objects.all()] == [member]

@@ -10,9 +10,9 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
-from arqlab.core import signedin
+from arqlab.accounts import signedin
+from arqlab.accounts.signedin import SessionStore
 from arqlab.core.models import User
-from arqlab.core.signedin import SessionStore
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def browser(person: User) -> Client:
 
 
 def is_in(client: Client) -> bool:
-    return client.get(reverse("core:account")).status_code == 200
+    return client.get(reverse("accounts:account")).status_code == 200
 
 
 @pytest.mark.parametrize(("guess", "queries"), [("right", 1), ("wrong", 2), ("none", 2)])

@@ -11,10 +11,10 @@ from django.test import Client, override_settings
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from arqlab.core.authentication import VisitorThrottle
+from arqlab.accounts.authentication import VisitorThrottle
+from arqlab.accounts.services.tokens import create_token
 from arqlab.core.caches import computed_values, request_counts
 from arqlab.core.models import ApiToken, AuditEvent, User
-from arqlab.core.services.tokens import create_token
 from arqlab.settings import ACCOUNT_RATE_LIMITS
 from tests.factories import make_lab
 from tests.test_access import named_views, parameters_of
@@ -92,7 +92,7 @@ def test_a_token_changes_only_what_its_scope_has(scene, scope, submits, judges):
 
     assert len(may) > 12
     for name, may_change in may.items():
-        if name == "core:api-job-stop":  # is neither to submit nor to judge
+        if name == "jobs:api-job-stop":  # is neither to submit nor to judge
             assert may_change == (submits and judges)
         else:
             assert may_change == (judges if "judging" in name else submits), name
@@ -143,7 +143,7 @@ def test_invalid_tokens_are_refused(scene):
 
 def test_a_revoked_token_is_refused(scene, client_of):
     token, stored = token_of(scene.member), ApiToken.objects.get()
-    revoke = reverse("core:token-revoke", args=[stored.pk])
+    revoke = reverse("accounts:token-revoke", args=[stored.pk])
 
     assert client_of(scene.other_member).post(revoke).status_code == 404
     assert "Revoke the token for laptop?" in client_of(scene.member).get(revoke).content.decode()

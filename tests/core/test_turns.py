@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqlab.core.models import Job
-from arqlab.core.services.jobs import run_next_job
 from arqlab.core.turns import in_turns
+from arqlab.jobs.services.jobs import run_next_job
 from arqlab.web.jobs import JOB_KINDS, JobKind
 from submissions.models import Run
 from submissions.services.validation import validate_run_in_turn

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from arqlab.core.files import kept
 from arqlab.core.models import Job
-from arqlab.core.tasks import run_waiting_jobs
+from arqlab.jobs.tasks import run_waiting_jobs
 
 LOAD = "/labs/arqmath-x/collection/load/"
 RUNS = "/labs/arqmath-x/tasks/task1/runs/upload/"

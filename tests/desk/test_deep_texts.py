@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from arqlab.core.models import Job, Lab
-from arqlab.core.services.jobs import BROKEN
+from arqlab.jobs.services.jobs import BROKEN
 from tests.desk.views.test_loads import FILES, LAB, creator, file, post
 from tests.outside import zip_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
 
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.labs.management.labcommand import LabCommand
 from tests.desk.test_gates import everything_stored
 from tests.outside import HOSTILE, SECRET
 

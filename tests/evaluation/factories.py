@@ -13,7 +13,7 @@ from django.test import Client
 
 from arqkit.ranking import with_order
 from arqlab.core.models import Task, Team
-from arqlab.core.tasks import run_waiting_jobs
+from arqlab.jobs.tasks import run_waiting_jobs
 from assessment.models import Qrel, QrelSet
 from submissions.models import Run, Upload
 

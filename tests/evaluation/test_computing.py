@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from arqlab.core.caches import NotComputedError, cached_value, computed_values, computing_at_most
 from arqlab.core.models import Job
-from arqlab.core.services.computing import FAILED_FOR, KIND, MOST_AN_HOUR, MOST_AT_ONCE
-from arqlab.core.tasks import run_waiting_jobs
+from arqlab.jobs.services.computing import FAILED_FOR, KIND, MOST_AN_HOUR, MOST_AT_ONCE
+from arqlab.jobs.tasks import run_waiting_jobs
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import NOW, make_qrels, make_run
@@ -61,7 +61,7 @@ def released(scene):
 @pytest.fixture
 def no_time(monkeypatch):
     """Let no page compute anything."""
-    monkeypatch.setattr("arqlab.core.middleware.AT_ONCE", 0.0)
+    monkeypatch.setattr("arqlab.server.middleware.AT_ONCE", 0.0)
 
 
 def page(scene, name="evaluation:leaderboard", **query):

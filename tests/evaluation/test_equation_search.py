@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from arqlab.core.services.labs import change_task
+from arqlab.labs.services.labs import change_task
 from contrib.papers.services.paper_kits import paper_board, paper_tables
 from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import NOW, make_qrels, make_run

@@ -23,8 +23,8 @@ from django.urls import get_resolver, reverse
 from arqkit.measures.names import parse_measures
 from arqkit.measures.scoring import Scorer
 from arqlab.core.models import Task, Team, User
-from arqlab.core.services.labs import change_task
-from arqlab.core.services.teams import join_team
+from arqlab.labs.services.labs import change_task
+from arqlab.teams.services import join_team
 from assessment.models import QrelSet
 from evaluation.models import RunScore, Scoring
 from evaluation.services.scoring import score_waiting

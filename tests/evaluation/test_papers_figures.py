@@ -12,7 +12,7 @@ from django.core.management import call_command
 from analyses.services.certificates import certification_of
 from arqkit.formats.runs.filename import read_name
 from arqlab.core.models import Lab, Task
-from arqlab.core.services.labs import change_task
+from arqlab.labs.services.labs import change_task
 from assessment.models import PoolItem, Qrel, QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
 from contrib.papers.services.paper_kits import paper_kit

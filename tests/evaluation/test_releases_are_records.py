@@ -16,12 +16,12 @@ from lxml import html
 from analyses.services.certificates import certification_of
 from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.loads import LoadChanges
+from arqlab.accounts.services.personal import delete_account
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Lab, Task
-from arqlab.core.services.labs import change_lab, change_task
-from arqlab.core.services.personal import delete_account
-from arqlab.core.services.teams import rename_team
+from arqlab.labs.services.labs import change_lab, change_task
 from arqlab.notices.models import Kind, Notice
+from arqlab.teams.services import rename_team
 from arqlab.web.archive_tables import archive_tables
 from assessment.assignments.services.planning import set_topics_aside
 from assessment.models import PoolInstance, QrelSet

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from arqkit.leaderboard import COLUMNS, EVERYWHERE, BoardColumn, columns_in
 from arqlab.core.models import Task
-from arqlab.core.services.labs import change_task
+from arqlab.labs.services.labs import change_task
 from evaluation.models import Leaderboard
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting

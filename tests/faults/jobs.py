@@ -23,9 +23,9 @@ WAVES = (("visual-ids",), ("collection",), ("candidates",))
 """Jobs that change what others read: each is started when all before are over."""
 START = """
 import json, pathlib, tempfile
-from arqlab.core import tasks
+from arqlab.jobs.tasks import wake_after_commit
 from tests.jobs import cases
-tasks.wake_after_commit = lambda *_: None  # the schedule finds the jobs
+wake_after_commit = lambda *_: None  # the schedule finds the jobs
 if not cases.Lab.objects.filter(slug="arqmath-x").exists():
     cases.make_ground(pathlib.Path(tempfile.mkdtemp()))
 ground = cases.known_ground()
@@ -39,7 +39,7 @@ from tests.jobs.cases import rows_of_lab
 print(json.dumps(rows_of_lab()))
 """
 RUN = """
-from arqlab.core.tasks import run_waiting_jobs
+from arqlab.jobs.tasks import run_waiting_jobs
 from submissions.tasks import validate_waiting_runs
 run_waiting_jobs(), validate_waiting_runs()
 print(0)

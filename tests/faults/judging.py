@@ -72,7 +72,7 @@ for number in range({TOPICS}):
             Assignment.objects.create(topic=topic, assessor=user, assigned_at=at)
         session = SessionStore()
         session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
-        session[BACKEND_SESSION_KEY] = "arqlab.core.signedin.Backend"
+        session[BACKEND_SESSION_KEY] = "arqlab.accounts.signedin.Backend"
         session.create()
         within = f"rounds/{{round_.key}}/" if in_round else ""
         sessions.append([f"{{within}}topics/{{topic.query_id}}", session.session_key])

@@ -19,7 +19,7 @@ class MortalConfig(AppConfig):
     def ready(self) -> None:
         """Wrap what runs a job; a dead one is released after seconds."""
         from arqlab.core.models import Job
-        from arqlab.core.services import jobs
+        from arqlab.jobs.services import jobs
         from collection.services.importing import import_records
         from tests.jobs.disturbing import before_each_statement
 

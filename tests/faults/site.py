@@ -35,7 +35,7 @@ LONGEST = 300
 TEAM = """
 from datetime import UTC, datetime
 from arqlab.core.models import *
-from arqlab.core.services.tokens import create_token
+from arqlab.accounts.services.tokens import create_token
 lab = Lab.objects.get()
 user = User.objects.create_user("member")
 team = Team.objects.create(lab=lab, name="Alpha")

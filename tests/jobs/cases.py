@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import Job, Lab, Task, Team, Topic, User
-from arqlab.core.services.computing import AskedPage, start_computing
-from arqlab.core.services.jobs import start_job
+from arqlab.jobs.services.computing import AskedPage, start_computing
+from arqlab.jobs.services.jobs import start_job
 from arqlab.web.jobs import JOB_KINDS
 from assessment.models import Judgment, Qrel, QrelSet
 from collection.models import Collection, Comment, Import, LabCollection, Post, PostLink, VisualMap

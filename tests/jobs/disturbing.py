@@ -17,8 +17,8 @@ from django.db import connection
 from django.utils import timezone
 
 from arqlab.core.models import reading
-from arqlab.core.services import jobs
-from arqlab.core.services.jobs import run_waiting_job
+from arqlab.jobs.services import jobs
+from arqlab.jobs.services.jobs import run_waiting_job
 from collection.selectors import candidates
 from collection.services import parquet_files
 from collection.services.importing import formulas

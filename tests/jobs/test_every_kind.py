@@ -10,10 +10,10 @@ import pytest
 from django.db import Error, connection
 from django.utils import timezone
 
-from arqlab.core import tasks
 from arqlab.core.caches import computed_values
 from arqlab.core.models import STALE_JOB, Job
-from arqlab.core.services.jobs import release_dead_jobs, repeat_job, run_waiting_job, stop_job
+from arqlab.jobs import tasks
+from arqlab.jobs.services.jobs import release_dead_jobs, repeat_job, run_waiting_job, stop_job
 from arqlab.web.jobs import JOB_KINDS
 from collection.models import Import
 from submissions.services.validation import release_stale_claims, validate_run_in_turn

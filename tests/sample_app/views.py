@@ -4,9 +4,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from arqlab.core.models import Job, Task
-from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.core.services.jobs import start_job
-from arqlab.core.tasks import queue_job
+from arqlab.core.permissions import signed_in
+from arqlab.jobs.services.jobs import start_job
+from arqlab.jobs.tasks import queue_job
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tabs import Tab, organizers
 

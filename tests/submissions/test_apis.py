@@ -149,7 +149,7 @@ def test_a_run_has_its_state_and_file(browser: Client, valid_run: Run) -> None:
 
 
 def test_the_schema_describes_uploads_and_reports(client: Client, db: None) -> None:
-    schema = client.get(reverse("core:api-schema")).text
+    schema = client.get(reverse("server:api-schema")).text
     for word in (
         "/api/v1/labs/{lab}/tasks/{task}/runs/",
         "multipart/form-data",

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task
-from arqlab.core.selectors import lab_rows
-from arqlab.core.services.teams import join_team, lab_team
+from arqlab.labs.selectors import lab_rows
+from arqlab.teams.services import join_team, lab_team
 from submissions.models import Run
 from submissions.services.changing import move_run
 from tests.evaluation.factories import make_run
@@ -60,7 +60,7 @@ def test_a_run_moved_to_the_lab_is_a_baseline_and_one_moved_from_it_is_none(scen
 def test_the_lab_itself_is_not_among_its_teams(scene, client_of):
     made, organizer = lab_team(scene.lab), client_of(scene.organizer)
 
-    for name in ("core:people-list", "notices:invitation-list"):
+    for name in ("teams:people-list", "notices:invitation-list"):
         page = organizer.get(reverse(name, args=[scene.lab.slug])).text
         assert (scene.team.name in page, made.name in page) == (True, False), name
     [row] = lab_rows(Lab.objects.all(), tasks=Task.objects.all(), at=timezone.now())

@@ -8,7 +8,7 @@ from django.core.files import File
 from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import read_lab
 from arqlab.core.models import Lab, Task
-from arqlab.core.services.loading import load_lab_file
+from arqlab.labs.services.loading import load_lab_file
 from collection.services.loading import load_collection
 from submissions.models import Run
 from submissions.services.uploads import submit_upload

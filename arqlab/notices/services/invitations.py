@@ -11,16 +11,16 @@ from django.db.models.functions import Lower
 from django.urls import reverse
 from django.utils import timezone
 
+from arqlab.audit.services.identity import Action, require_identity
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Role, Team, User
-from arqlab.core.services.archiving import require_unarchived
-from arqlab.core.services.audit import record_event
-from arqlab.core.services.identity import Action, require_identity
-from arqlab.core.services.people import confirm_address, grant_role
-from arqlab.core.services.teams import create_team, join_team
+from arqlab.labs.services.archiving import require_unarchived
+from arqlab.labs.services.people import confirm_address, grant_role
 from arqlab.notices.models import Invitation, Kind
 from arqlab.notices.services.notifying import new_mail
 from arqlab.notices.services.texts import text_of
+from arqlab.teams.services import create_team, join_team
 
 
 class Invited(NamedTuple):

@@ -12,9 +12,9 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 from django.utils import timezone
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, User
-from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind, Mail, Message, Notice
 from arqlab.notices.selectors import message_recipients
 from arqlab.notices.services.notifying import deliver

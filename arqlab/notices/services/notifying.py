@@ -9,8 +9,8 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Mail, MailOptOut, Notice
 from arqlab.notices.selectors import gets_mail
 from arqlab.notices.services.texts import text_of
@@ -110,5 +110,7 @@ def _queue_notice_mails(
 def _mail_text(draft: Notice) -> str:
     """Return the text of a notice with the link to its page and how to turn off email."""
     link = [settings.SITE_URL + draft.path] if draft.path else []
-    about = ABOUT.format(lab=draft.lab.name, address=settings.SITE_URL + reverse("core:account"))
+    about = ABOUT.format(
+        lab=draft.lab.name, address=settings.SITE_URL + reverse("accounts:account")
+    )
     return "\n\n".join([draft.text.strip(), *link, about]) + "\n"

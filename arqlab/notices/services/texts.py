@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from django.db import transaction
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, User
-from arqlab.core.services.audit import record_event
 from arqlab.notices.models import TEXTS, EditedText, Kind
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")

@@ -8,10 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.text import capfirst
 
-from arqlab.core.forms.addresses import PastedAddress
 from arqlab.core.models import Lab, Role
-from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused, told
+from arqlab.labs.permissions import organized_lab_or_404
+from arqlab.notices.addresses import PastedAddress
 from arqlab.notices.forms import InvitationForm
 from arqlab.notices.models import Invitation
 from arqlab.notices.services.invitations import (
@@ -31,7 +32,7 @@ from arqlab.web.tables import Column, Empty, Table, answer
 pages = Pages(access=organized_lab_or_404, section="messages")
 
 
-@pages.form(f"{LAB}invitations/", "invitation-list")
+@pages.form(f"{LAB}invitations/", "invitation-list", shows="invitations")
 def invitation_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the invitations of a lab with their links, and invite people."""
     form = InvitationForm(request.POST or None, lab=lab)
@@ -123,7 +124,7 @@ def _accept(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         lab, team = invitation.lab, invitation.team
         messages.success(request, f"You are now {invitation.words_with_article} in {lab}.")
         if team:
-            return redirect("core:team-detail", lab=lab.slug, team=team.pk)
+            return redirect("teams:team-detail", lab=lab.slug, team=team.pk)
         return redirect(url_of("lab", lab=lab.slug))
     return redirect("notices:invitation-accept", token=invitation.token)
 

@@ -9,8 +9,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from arqlab.core.models import Lab
-from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import told
+from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.notices.models import Mail
 from arqlab.notices.services.mailing import retry_mail
 from arqlab.web.cells import ADDRESS, CHIP, COUNT, TIME, moment

@@ -10,7 +10,8 @@ from django.utils.html import format_html
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
-from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.permissions import signed_in
+from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.notices import selectors
 from arqlab.notices.forms import MessageForm
 from arqlab.notices.models import Notice

@@ -6,7 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.permissions import signed_in
+from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.notices.selectors import notices_of
 from arqlab.notices.services.notifying import mark_all_read, set_mail_preference
 from arqlab.web.cells import CHIP, TIME
@@ -30,7 +31,7 @@ NOTICE_COLUMNS = [
 ]
 
 
-@pages.read("notices/", "notice-list", access=None, section="", sign_in=True)
+@pages.read("notices/", "notice-list", shows="notices", access=None, section="", sign_in=True)
 def notice_list(request: HttpRequest) -> HttpResponse:
     """Show the user's notices, newest first."""
     user = signed_in(request)
@@ -76,4 +77,4 @@ def mail_preference(request: HttpRequest) -> HttpResponse:
     set_mail_preference(user=signed_in(request), gets_mail=gets_mail)
     state = "on" if gets_mail else "off. Notices still appear here"
     messages.success(request, f"Email is {state}.")
-    return redirect("core:account")
+    return redirect("accounts:account")

@@ -5,8 +5,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from arqlab.core.models import Lab
-from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.editing import edited
+from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.notices.forms import TextForm
 from arqlab.notices.models import Kind
 from arqlab.notices.services.texts import (

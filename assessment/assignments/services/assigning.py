@@ -11,10 +11,10 @@ from django.urls import reverse
 from arqkit.formats.assignments import read_assignments, resolve
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import Problem
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, Topic, User
-from arqlab.core.oddities import counted, name_list
-from arqlab.core.services.audit import record_event
+from arqlab.labs.oddities import counted, name_list
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff

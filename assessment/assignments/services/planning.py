@@ -6,10 +6,10 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
+from arqlab.audit.services.recording import record_event, save_changes
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
-from arqlab.core.oddities import task_url
-from arqlab.core.services.audit import record_event, save_changes
+from arqlab.labs.oddities import task_url
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff

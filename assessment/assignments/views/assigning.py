@@ -16,11 +16,12 @@ from arqkit.formats.assignments import share_out
 from arqkit.loads import LoadChoice
 from arqkit.records import Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
-from arqlab.core.forms.topics import words_column
 from arqlab.core.models import Task, Topic, User
-from arqlab.core.oddities import counted
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused
+from arqlab.labs.forms.topics import words_column
+from arqlab.labs.oddities import counted
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, DAY, TENTHS, CellKind
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.problems import problem_table

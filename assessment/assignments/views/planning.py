@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from arqkit.judgments.assignment_plan import AssignmentPlan, plan_of
 from arqlab.core.models import Task
-from arqlab.core.oddities import counted
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused
+from arqlab.labs.oddities import counted
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, NUMBER, TENTHS
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table

@@ -6,8 +6,8 @@ from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from arqlab.core.forms.topics import words_column
 from arqlab.core.models import Task
+from arqlab.labs.forms.topics import words_column
 from arqlab.web.cells import COUNT, DAY, ID, NUMBER, TENTHS, TIME, CellKind, chip, day
 from arqlab.web.tables import Chart, Column, Table, Value, choice_column, reader, to
 from assessment.assignments.selectors.days import JudgedDays
@@ -43,7 +43,7 @@ def person_column(path: str = "") -> Column:
 
 def topic_column(task: Task, query_id: str) -> Column:
     """Return the column of topics, whose ids are at a path, with links to their pages."""
-    url = to("core:topic-detail", task.lab.slug, task.slug, of=query_id)
+    url = to("labs:topic-detail", task.lab.slug, task.slug, of=query_id)
     return Column("Topic", query_id, ID, link=url, is_head=True, css="nowrap")
 
 

@@ -12,10 +12,11 @@ from django.utils.html import format_html
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.permissions import allowed, organized_task_or_404, signed_in, task_or_404
+from arqlab.core.permissions import allowed, signed_in
 from arqlab.core.views.answers import told
 from arqlab.core.views.editing import edited
 from arqlab.core.views.error_pages import ErrorText, error_response
+from arqlab.labs.permissions import organized_task_or_404, task_or_404
 from arqlab.web.cells import COUNT, PROSE, TIME, chip
 from arqlab.web.pages import TASK, Pages, number_of
 from arqlab.web.tables import Column, Table, Value, answer, reader

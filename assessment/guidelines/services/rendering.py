@@ -11,7 +11,7 @@ from arqkit.texts.html.foreign import plain_html
 from arqkit.texts.html.rendering import PostText, SafeHtml, compose, keys_of, read_text
 from arqkit.texts.html.sanitizer import clean_post
 from arqlab.core.models import Task
-from arqlab.core.services.formulas import typeset_formulas
+from arqlab.labs.services.formulas import typeset_formulas
 from assessment.guidelines.selectors.versions import (
     entries_of,
     guideline_source,

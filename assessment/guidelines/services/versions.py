@@ -13,10 +13,10 @@ from arqkit.records import TaskKind
 from arqkit.texts.html.foreign import answer_html
 from arqkit.texts.html.sanitizer import clean_title_and_body
 from arqkit.texts.posts.text import TextFormula, text_formulas
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import Lab, Task, Topic, User
-from arqlab.core.selectors import corrections_of
-from arqlab.core.services.audit import record_event
+from arqlab.labs.selectors import corrections_of
 from assessment.guidelines.selectors.versions import (
     current_guideline,
     entries_of,

@@ -16,13 +16,9 @@ from arqkit.records import LONGEST_ID, TaskKind
 from arqkit.texts.posts.queries import parse_query
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
-from arqlab.core.permissions import (
-    looked_up_task_or_404,
-    may_organize,
-    organized_task_or_404,
-    signed_in,
-)
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused, told
+from arqlab.labs.permissions import looked_up_task_or_404, may_organize, organized_task_or_404
 from arqlab.web.cells import CHIP, COUNT, TIME
 from arqlab.web.lists import SearchForm
 from arqlab.web.pages import TASK, Pages, number_of

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from arqkit.formats.tables import tsv_lines
 from arqlab.core.models import Lab, Task
 from arqlab.core.models.reading import rows_in_chunks
-from arqlab.core.selectors import pseudonym
+from arqlab.labs.selectors import pseudonym
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.models import Judgment
 

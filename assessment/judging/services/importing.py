@@ -15,10 +15,10 @@ from arqkit.formats.qrels.judgments import JudgedLine, read_judgments
 from arqkit.formats.turkle import unused_columns
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError, Problem
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, User
-from arqlab.core.selectors import PSEUDONYM, pseudonym, topic_ids
-from arqlab.core.services.audit import record_event
+from arqlab.labs.selectors import PSEUDONYM, pseudonym, topic_ids
 from assessment.judging.services.late_labels import complete_items
 from assessment.models import Judgment, PoolItem
 from assessment.qrels.selectors.drafts import LabelSource, task_scale, with_current

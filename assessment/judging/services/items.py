@@ -21,8 +21,8 @@ from arqkit.texts.html.rendering import (
 from arqkit.texts.maths.macros import Definitions
 from arqkit.texts.maths.typesetting import Typeset
 from arqlab.core.models import Corrections
-from arqlab.core.selectors import corrections_of
-from arqlab.core.services.formulas import typeset_formulas
+from arqlab.labs.selectors import corrections_of
+from arqlab.labs.services.formulas import typeset_formulas
 from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.selectors.places import NOTHING_ASKED, AskedQuestions
 from assessment.judging.services.stored_labels import SavedLabel

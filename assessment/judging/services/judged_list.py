@@ -12,8 +12,8 @@ from arqkit.texts.html.rendering import PostText, compose, keys_of, one_formula
 from arqkit.texts.maths.macros import Definitions
 from arqkit.texts.posts.text import pieces, text_formulas
 from arqlab.core.models import Corrections, Lab
-from arqlab.core.selectors import corrections_of
-from arqlab.core.services.formulas import typeset_formulas
+from arqlab.labs.selectors import corrections_of
+from arqlab.labs.services.formulas import typeset_formulas
 from assessment.judging.services.items import heading_of
 from assessment.models import Judgment, PoolItem
 from assessment.pools.services.texts import body_of

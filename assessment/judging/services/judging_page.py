@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from arqlab.core.models import Topic, User
-from arqlab.core.selectors import corrections_of
-from arqlab.core.services.topic_pages import question_with_links
+from arqlab.labs.selectors import corrections_of
+from arqlab.labs.services.topic_pages import question_with_links
 from assessment.errors import JudgingError
 from assessment.judging.selectors.places import Place, asked_questions
 from assessment.judging.selectors.topic_work import TopicWork, work_on

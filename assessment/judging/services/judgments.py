@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.models import Task, User
-from arqlab.core.services.audit import record_event
 from assessment.assignments.selectors.leases import LEASE
 from assessment.assignments.services.assigning import return_items
 from assessment.errors import JudgingError

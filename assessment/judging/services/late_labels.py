@@ -8,11 +8,11 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.oddities import counted, task_url
-from arqlab.core.selectors import organizers_of
-from arqlab.core.services.audit import record_event
+from arqlab.labs.oddities import counted, task_url
+from arqlab.labs.selectors import organizers_of
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.judging.selectors.items import Submitted

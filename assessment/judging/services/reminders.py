@@ -6,7 +6,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from arqlab.core.models import Task, User
-from arqlab.core.oddities import counted
+from arqlab.labs.oddities import counted
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.judging.selectors.own_work import own_work

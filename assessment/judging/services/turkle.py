@@ -9,8 +9,8 @@ from django.conf import settings
 from arqkit.formats.turkle import BatchRow, turkle_batch, turkle_template
 from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Correction, Topic
-from arqlab.core.selectors import corrections_of
-from arqlab.core.services.topic_pages import question_with_links
+from arqlab.labs.selectors import corrections_of
+from arqlab.labs.services.topic_pages import question_with_links
 from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.services.items import shown_payload
 from assessment.models import Pool, PoolItem

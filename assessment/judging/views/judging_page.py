@@ -8,8 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.permissions import looked_up_lab_or_404, may_see_thread, signed_in
-from arqlab.core.selectors import roles_in
+from arqlab.core.permissions import signed_in
+from arqlab.labs.permissions import looked_up_lab_or_404, may_see_thread
+from arqlab.labs.selectors import roles_in
 from arqlab.web.pages import LAB, TASK, Pages, number_of
 from arqlab.web.places import url_of
 from arqlab.web.tables import answer

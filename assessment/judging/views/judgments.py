@@ -15,8 +15,9 @@ from django.utils.html import format_html, format_html_join
 
 from arqkit.texts.html.rendering import render_formula
 from arqlab.core.models import Lab, Task
-from arqlab.core.oddities import counted
-from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
+from arqlab.labs.oddities import counted
+from arqlab.labs.permissions import organized_lab_or_404, organized_task_or_404
 from arqlab.web.cells import COUNT, EXCERPT, ID, LABEL, TIME, CellKind
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of

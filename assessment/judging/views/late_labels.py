@@ -11,8 +11,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from arqlab.core.models import Task
-from arqlab.core.oddities import counted, task_url
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
+from arqlab.labs.oddities import counted, task_url
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import DASH, EXCERPT, ID, LABEL, TIME, moment
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages

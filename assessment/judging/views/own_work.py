@@ -7,8 +7,8 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 from django.utils.html import format_html
 
-from arqlab.core.forms.topics import words_column
 from arqlab.core.models import Lab
+from arqlab.labs.forms.topics import words_column
 from arqlab.web.cells import COUNT, DAY, DURATION, EXCERPT, HOURS, ID, LABEL, NUMBER, PROSE, TIME
 from arqlab.web.tables import Chart, Column, Table
 from assessment.assignments.views.progress import topic_chip

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from arqkit.loads import LoadChoice
 from arqkit.records import FileRefusedError
-from arqlab.core.management.labcommand import BY, TASK, LoadCommand, read_bytes, switch
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import BY, TASK, LoadCommand, read_bytes, switch
+from arqlab.labs.selectors import task_named
 from assessment.assignments.services.assigning import assign_topics, pairs_of_file
 
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 from arqkit.pooling.pools import write_pool
 from arqkit.protocols.presets import RunKind
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import CeremonyCommand, reasons, switch
 from arqlab.core.models import Task
-from arqlab.core.selectors import task_named, topic_ids
+from arqlab.labs.management.labcommand import CeremonyCommand, reasons, switch
+from arqlab.labs.selectors import task_named, topic_ids
 from assessment.models import Pool
 from assessment.pools.selectors.choices import PoolChoice, candidate_runs, choice_of, runs_to_choose
 from assessment.pools.selectors.frozen import presets_for

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from arqlab.core.management.labcommand import BY, TASK, LabCommand
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import BY, TASK, LabCommand
+from arqlab.labs.selectors import task_named
 from assessment.qrels.selectors.versions import required_qrels
 from assessment.qrels.services.versions import choose_current_qrels
 

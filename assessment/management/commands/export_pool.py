@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management import CommandError
 
-from arqlab.core.management.labcommand import TASK, LabCommand
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import TASK, LabCommand
+from arqlab.labs.selectors import task_named
 from assessment.judging.services.turkle import turkle_files
 from assessment.pools.selectors.frozen import pool_file, pool_numbered
 

@@ -9,9 +9,9 @@ from django.core.management.base import CommandError
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.tables import frame_text
 from arqkit.judgments.qrels import Level
-from arqlab.core.management.labcommand import TASK, LabCommand, switch
 from arqlab.core.models import Task
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import TASK, LabCommand, switch
+from arqlab.labs.selectors import task_named
 from assessment.qrels.selectors.drafts import LabelSource, draft_of
 from assessment.qrels.selectors.versions import qrels_frame, required_qrels
 from submissions.selectors import run_map

@@ -5,9 +5,9 @@ from typing import Any
 from django.utils import timezone
 
 from arqkit.judgments.qrels import Level
-from arqlab.core.management.labcommand import CeremonyCommand, reasons, switch
 from arqlab.core.models import Task
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import CeremonyCommand, reasons, switch
+from arqlab.labs.selectors import task_named
 from assessment.qrels.selectors.oddities import freeze_oddities
 from assessment.qrels.selectors.versions import required_qrels
 from assessment.qrels.services.versions import (

@@ -6,8 +6,8 @@ from typing import Any
 from django.utils import timezone
 
 from arqkit.loads import LoadChoice
-from arqlab.core.management.labcommand import BY, TASK, LoadCommand, read_bytes, switch
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import BY, TASK, LoadCommand, read_bytes, switch
+from arqlab.labs.selectors import task_named
 from assessment.judging.services.importing import import_judgments
 
 

@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from arqkit.formats.archives.folders import SourceFolder
 from arqkit.loads import LoadChoice
-from arqlab.core.management.labcommand import LoadCommand, switch
 from arqlab.core.models import Lab, Membership
-from arqlab.core.permissions import has_verified_address
-from arqlab.core.selectors import person_named
-from arqlab.core.services.loading import FolderEditsError
-from arqlab.core.services.people import confirm_address, grant_role
+from arqlab.labs.management.labcommand import LoadCommand, switch
+from arqlab.labs.permissions import has_verified_address
+from arqlab.labs.selectors import person_named
+from arqlab.labs.services.loading import FolderEditsError
+from arqlab.labs.services.people import confirm_address, grant_role
 from assessment.qrels.selectors.versions import lab_summary, qrels_named
 from assessment.qrels.services.loading import load_lab
 from collection.management.reporting import ProgressLine, import_lines, map_line

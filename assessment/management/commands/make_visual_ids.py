@@ -5,8 +5,8 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
+from arqlab.labs.management.labcommand import LabCommand
 from assessment.qrels.selectors.rejudging import affected_judgments, judged_formulas
 from collection.management.reporting import ProgressLine, map_line
 from collection.models import VisualMap

@@ -16,7 +16,7 @@ from arqkit.pooling.pools import PooledRun, PoolSources
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from arqlab.core.selectors import topic_ids
+from arqlab.labs.selectors import topic_ids
 from assessment.models import Pool, PoolInstance
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.qrels.selectors.drafts import draft_of

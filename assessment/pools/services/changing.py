@@ -4,9 +4,9 @@ from datetime import datetime
 
 from django.db import transaction
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.services.audit import record_event
 from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 

@@ -14,11 +14,11 @@ from django.db.models import Max
 
 from arqkit.pooling.pools import invalid_settings, make_pool, write_pool
 from arqkit.records import LONGEST_ID, TaskKind
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic, User
-from arqlab.core.selectors import topic_ids
-from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
+from arqlab.labs.selectors import topic_ids
 from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Pool, PoolInstance, PoolItem
 from assessment.pools.selectors.choices import (

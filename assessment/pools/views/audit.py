@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from arqkit.pooling.pools import DEEPEST
 from arqlab.core.models import Task
-from arqlab.core.permissions import organized_task_or_404
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, ID
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages, number_of
@@ -73,7 +73,7 @@ def _items_table(request: HttpRequest, task: Task, audit: PoolAudit, runs: Seque
             Column(
                 "Topic",
                 "topic",
-                link=to("core:topic-detail", *address, of="topic"),
+                link=to("labs:topic-detail", *address, of="topic"),
                 is_head=True,
                 order="topic",
                 css="nowrap",
@@ -115,7 +115,7 @@ def _thread_of(task: Task) -> Callable[[dict[str, object]], str]:
 def _totals_tables(task: Task, audit: PoolAudit, runs: Sequence[Run]) -> list[Table]:
     by_run = {row["run"]: row for row in audit.totals("run").iter_rows(named=True)}
     address = (task.lab.slug, task.slug)
-    link = to("core:topic-detail", *address, of="topic")
+    link = to("labs:topic-detail", *address, of="topic")
     return [
         Table(
             "run-totals",

@@ -24,7 +24,7 @@ POOLED_AS = CellKind(lambda kind: KINDS.get(kind, kind))
 
 def topic_sizes_table(task: Task, topics: Sequence[TopicSize], *, has_progress: bool) -> Table:
     """Return the topics of a pool or plan with their items, and perhaps those that are judged."""
-    link = to("core:topic-detail", task.lab.slug, task.slug, of="query_id")
+    link = to("labs:topic-detail", task.lab.slug, task.slug, of="query_id")
     return Table(
         "topic-sizes",
         [

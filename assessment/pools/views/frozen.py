@@ -15,8 +15,9 @@ from django.utils.html import format_html
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Visitor
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import told
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import CHIP, COUNT, HASH, PROSE, TIME, standing_chip
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import ROWS, TASK, Pages

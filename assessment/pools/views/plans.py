@@ -14,10 +14,11 @@ from django.utils import timezone
 from arqkit.protocols.presets import PROTOCOLS
 from arqlab.celery import wake_after_commit
 from arqlab.core.errors import UserError
-from arqlab.core.forms.topics import LeftOutTopicsForm
 from arqlab.core.models import Task
-from arqlab.core.oddities import Ceremony, is_preview, with_left_out
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
+from arqlab.labs.forms.topics import LeftOutTopicsForm
+from arqlab.labs.oddities import Ceremony, is_preview, with_left_out
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.pages import TASK, Pages
 from assessment.models import PayRule, Pool
 from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data

@@ -11,9 +11,9 @@ from django.db.models import Max, ProtectedError
 
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.judgments.qrels import Level
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from assessment.models import Qrel, QrelSet
 from assessment.qrels.selectors.drafts import Draft, LabelSource, draft_of, items_at

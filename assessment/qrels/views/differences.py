@@ -14,7 +14,7 @@ from arqkit.judgments.qrels import QrelDiff, diff_qrels
 from arqkit.labels import LabelScale, ScaleLabel
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
-from arqlab.core.permissions import organized_task_or_404
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, ID, PROSE, CellKind
 from arqlab.web.cells import label as label_html
 from arqlab.web.lists import Filter

@@ -7,11 +7,12 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from arqlab.core.forms.topics import LeftOutTopicsForm
 from arqlab.core.models import Task
-from arqlab.core.oddities import Ceremony, is_preview, with_left_out
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused
+from arqlab.labs.forms.topics import LeftOutTopicsForm
+from arqlab.labs.oddities import Ceremony, is_preview, with_left_out
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.pages import TASK, Pages
 from assessment.qrels.forms import FreezeForm
 from assessment.qrels.selectors.drafts import DraftTopics, draft_topics

@@ -10,8 +10,9 @@ from arqkit.formats.qrels.read import write_qrels
 from arqkit.judgments.qrels import JudgedTopic, Level
 from arqkit.labels import LabelScale
 from arqlab.core.models import Task
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import told
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, HASH, TIME, chip
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import FILE, ROWS, TASK, Pages

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from arqkit.labels import LabelScale
 from arqkit.pooling.pools import LARGEST_SEED
-from arqlab.core.forms.topics import TopicsField
 from arqlab.core.models import Task, Topic, User
+from arqlab.labs.forms.topics import TopicsField
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.guidelines.services.versions import LONGEST_ENTRY
 from assessment.models import QrelSet

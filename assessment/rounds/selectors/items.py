@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 
 from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Task, Topic, User
-from arqlab.core.permissions import labs_organized_by
+from arqlab.labs.permissions import labs_organized_by
 from assessment.models import PoolInstance, PoolItem, Qrel, QrelSet, Round
 from assessment.qrels.selectors.drafts import task_scale, with_current
 from assessment.qrels.selectors.frames import counting_labels, official_judgments

@@ -13,9 +13,9 @@ from uuid import uuid4
 from django.db import transaction
 from django.db.models import Max
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.services.audit import record_event
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.services.items import shown_payload

@@ -16,11 +16,11 @@ from django.db.models import Max
 from django.urls import reverse
 
 from arqkit.labels import LabelScale
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Membership, Task, User
-from arqlab.core.services.archiving import require_unarchived
-from arqlab.core.services.audit import record_event
-from arqlab.core.services.people import grant_role
+from arqlab.labs.services.archiving import require_unarchived
+from arqlab.labs.services.people import grant_role
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from arqlab.web.places import url_of

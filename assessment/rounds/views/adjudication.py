@@ -8,12 +8,13 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from arqlab.core.forms.people import NamedChoiceField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, User
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import told
 from arqlab.core.views.editing import edited
+from arqlab.labs.forms.people import NamedChoiceField
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.pages import TASK, Pages, number_of
 from arqlab.web.places import url_of
 from assessment.guidelines.services.versions import Decision, item_of_instance, record_case

@@ -6,7 +6,8 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from arqlab.core.models import Lab, User
-from arqlab.core.permissions import looked_up_lab_or_404, signed_in
+from arqlab.core.permissions import signed_in
+from arqlab.labs.permissions import looked_up_lab_or_404
 from arqlab.web.cells import COUNT, HUNDREDTHS
 from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages

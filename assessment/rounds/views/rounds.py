@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused, told
+from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import CHIP, COUNT, TIME
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import FILE, ROWS, TASK, Pages

@@ -7,10 +7,10 @@ from typing import Any
 from django.db import transaction
 from django.urls import reverse
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import User
-from arqlab.core.selectors import organizers_of
-from arqlab.core.services.audit import record_event
+from arqlab.labs.selectors import organizers_of
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff

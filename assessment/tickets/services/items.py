@@ -20,13 +20,13 @@ from arqkit.texts.html.rendering import (
 from arqkit.texts.html.sanitizer import clean_post
 from arqkit.texts.maths.macros import Definitions
 from arqkit.texts.maths.typesetting import Typeset
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Correction, Corrections, Lab, User
-from arqlab.core.selectors import corrections_of
-from arqlab.core.services.audit import record_event
-from arqlab.core.services.corrections import require_shown, save_correction
-from arqlab.core.services.formulas import store_formulas, typeset_again, typeset_formulas
-from arqlab.core.services.topic_pages import renew_topics, topic_texts
+from arqlab.labs.selectors import corrections_of
+from arqlab.labs.services.corrections import require_shown, save_correction
+from arqlab.labs.services.formulas import store_formulas, typeset_again, typeset_formulas
+from arqlab.labs.services.topic_pages import renew_topics, topic_texts
 from assessment.models import PoolInstance, PoolItem, Ticket
 from assessment.pools.services.texts import body_of
 from collection.models import NEVER_CLEANED, Collection, Post

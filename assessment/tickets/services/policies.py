@@ -9,11 +9,11 @@ from django.db.models import QuerySet
 
 from arqkit.formats.labs.folder import JudgingRules
 from arqkit.labels import ScaleLabel
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.selectors import person_named
-from arqlab.core.services.archiving import require_unarchived
-from arqlab.core.services.audit import record_event
+from arqlab.labs.selectors import person_named
+from arqlab.labs.services.archiving import require_unarchived
 from assessment.assignments.services.assigning import return_items
 from assessment.guidelines.selectors.versions import guideline_text
 from assessment.guidelines.services.versions import write_guideline

@@ -15,10 +15,11 @@ from django.utils.text import Truncator
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Correction, Lab, User, Visitor
-from arqlab.core.oddities import counted
-from arqlab.core.permissions import looked_up_lab_or_404, organized_lab_or_404, signed_in
-from arqlab.core.selectors import corrections_of
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.editing import edited
+from arqlab.labs.oddities import counted
+from arqlab.labs.permissions import looked_up_lab_or_404, organized_lab_or_404
+from arqlab.labs.selectors import corrections_of
 from arqlab.web.cells import EXCERPT, LABEL, TIME, CellKind, chip
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of

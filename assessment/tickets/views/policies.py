@@ -7,11 +7,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from arqlab.core.forms.people import NamedChoiceField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
-from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
+from arqlab.core.permissions import signed_in
 from arqlab.core.views.editing import edited
+from arqlab.labs.forms.people import NamedChoiceField
+from arqlab.labs.permissions import organized_lab_or_404, organized_task_or_404
 from arqlab.web.pages import LAB, Pages
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import TicketPolicy

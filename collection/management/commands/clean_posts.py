@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from arqlab.core.management.labcommand import LabCommand, switch
+from arqlab.labs.management.labcommand import LabCommand, switch
 from collection.management.reporting import ProgressLine
 from collection.selectors.collections import collection_named
 from collection.services.cleaning import clean_posts

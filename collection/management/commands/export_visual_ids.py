@@ -3,7 +3,7 @@
 from typing import Any
 
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.labs.management.labcommand import LabCommand
 from collection.models import Collection, VisualMap
 from collection.selectors.collections import collection_named
 from collection.selectors.visual_maps import map_table, mapping_parts

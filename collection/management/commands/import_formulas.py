@@ -9,7 +9,7 @@ from django.utils import timezone
 from arqkit.formats.formulas.index import index_files
 from arqkit.loads import LoadChanges, LoadChoice
 from arqlab.core.errors import require_confirmed
-from arqlab.core.management.labcommand import LoadCommand
+from arqlab.labs.management.labcommand import LoadCommand
 from collection.management.reporting import ProgressLine, collection_slug, import_lines
 from collection.models import Collection
 from collection.services.importing.formulas import import_formulas

@@ -13,8 +13,8 @@ from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
 from arqkit.loads import LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError
 from arqlab.core.errors import require_confirmed
-from arqlab.core.management.labcommand import LoadCommand, switch
 from arqlab.core.models import Lab
+from arqlab.labs.management.labcommand import LoadCommand, switch
 from collection.management.reporting import ProgressLine, collection_slug, import_lines
 from collection.models import Collection, Import
 from collection.services.importing.import_records import add_import_changes

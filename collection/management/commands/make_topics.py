@@ -20,7 +20,7 @@ from arqkit.texts.posts.topic_making import (
     sift,
     write_candidates,
 )
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.labs.management.labcommand import LabCommand
 from collection.models import Collection
 from collection.selectors.candidates import candidates_of, existing_topics, highest_topic_number
 from collection.selectors.collections import collection_named

@@ -30,7 +30,7 @@ from arqkit.texts.html.allowed_html import FORMULA
 from arqkit.texts.html.dump_posts import ReadyPost
 from arqkit.texts.html.sanitizer import source_latex
 from arqlab.core.models.reading import rows_in_chunks, values_in_chunks
-from arqlab.core.services.jobs import clear_problems
+from arqlab.jobs.services.jobs import clear_problems
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.importing.import_records import (

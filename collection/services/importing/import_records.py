@@ -22,7 +22,7 @@ from arqkit.loads import Change, Fate, LoadChanges
 from arqkit.records import Problem
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job
-from arqlab.core.services.jobs import add_problems, clear_problems
+from arqlab.jobs.services.jobs import add_problems, clear_problems
 from collection.models import STALE_AFTER, Author, Collection, Import, Post
 
 # SQLite allows 32,766 parameters in one statement, and a row may need four.

@@ -22,8 +22,8 @@ from arqlab.core.files import kept, sha256_of
 from arqlab.core.models import AuditEvent, Job
 from arqlab.core.models.reading import values_in_chunks
 from arqlab.core.selectors import named_files
-from arqlab.core.services.health import readiness
 from arqlab.notices.models import Mail
+from arqlab.server.services.health import readiness
 from collection.services.indexing import unindexed_collections, unindexed_visual_maps
 from contrib.operations.services.backups import LAST_BACKUP
 from contrib.operations.services.queues import work_queues

@@ -12,7 +12,7 @@ from prometheus_client.metrics_core import Metric
 
 from arqlab.core.models import Job
 from arqlab.core.selectors import room_for_files
-from arqlab.core.services.health import recent_readiness
+from arqlab.server.services.health import recent_readiness
 from assessment.models import Judgment
 from contrib.operations.services.backups import LAST_BACKUP
 from contrib.operations.services.queues import work_queues

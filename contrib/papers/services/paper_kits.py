@@ -44,8 +44,8 @@ from arqkit.records import ItemKind, TaskKind
 from arqkit.topics import info_fields, level_field
 from arqlab.core.caches import DAY, cached_value, computed_values
 from arqlab.core.models import Task, Visitor
-from arqlab.core.oddities import counted
-from arqlab.core.services.jobs import RunningJob
+from arqlab.jobs.services.jobs import RunningJob
+from arqlab.labs.oddities import counted
 from assessment.models import Pool, QrelSet
 from assessment.pools.selectors.choices import WRITTEN
 from assessment.qrels.selectors.drafts import host_of

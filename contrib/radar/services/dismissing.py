@@ -8,10 +8,10 @@ from django.db.models import F, Max, Q, QuerySet
 
 from arqkit.judgments.radar import RadarFinding
 from arqkit.texts.posts.topic_making import duplicate_groups
+from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import Task, User
 from arqlab.core.models.reading import values_in_chunks
-from arqlab.core.services.audit import record_event
 from assessment.models import DismissedFinding, DuplicatePosts, PoolInstance, PoolItem
 from assessment.pools.services.texts import last_import
 from assessment.qrels.selectors.drafts import task_scale

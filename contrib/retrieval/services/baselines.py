@@ -17,8 +17,8 @@ from arqkit.formats.runs.writing import MOST_ITEMS, run_of_ranking
 from arqkit.records import TaskKind
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Task, User
-from arqlab.core.services.jobs import RunningJob
-from arqlab.core.services.teams import lab_team
+from arqlab.jobs.services.jobs import RunningJob
+from arqlab.teams.services import lab_team
 from arqlab.web.jobs import JobLane
 from contrib.retrieval.models import SystemRun
 from contrib.retrieval.selectors import Sources

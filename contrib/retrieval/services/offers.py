@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from arqlab.core.models import Job, Lab, Task, User
-from arqlab.core.services.jobs import start_job
+from arqlab.jobs.services.jobs import start_job
 from contrib.retrieval.models import SystemRun
 from contrib.retrieval.selectors import Sources
 from contrib.retrieval.services.baselines import (

@@ -20,7 +20,7 @@ from arqkit.texts.posts.text import pieces, text_formulas, words
 from arqkit.texts.posts.typed import typed_html, without_wildcards
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, Task, User
-from arqlab.core.services.jobs import RunningJob, start_job
+from arqlab.jobs.services.jobs import RunningJob, start_job
 from collection.models import Collection, Post
 from collection.permissions import closed_threads
 from collection.selectors.formulas import thread_questions

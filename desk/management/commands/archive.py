@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from arqlab.core.management.labcommand import LabCommand, switch
-from arqlab.core.selectors import lab_named
+from arqlab.labs.management.labcommand import LabCommand, switch
+from arqlab.labs.selectors import lab_named
 from desk.services.lab_archives import archive_lab
 
 

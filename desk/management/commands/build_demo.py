@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
+from arqlab.labs.management.labcommand import LabCommand
 from desk.services import demo
 
 

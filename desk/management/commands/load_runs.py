@@ -11,8 +11,8 @@ from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.packed import place_file
 from arqkit.loads import cause_lines
 from arqkit.records import FileRefusedError
-from arqlab.core.management.labcommand import BY, TASK, LabCommand
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import BY, TASK, LabCommand
+from arqlab.labs.selectors import task_named
 from submissions.services.run_files import load_runs
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.labs.management.labcommand import LabCommand
 from desk.services.lab_archives import restore_lab
 
 

@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from arqkit.formats.leaderboards import write_board
 from arqkit.formats.tables import FILE_ENDINGS
-from arqlab.core.management.labcommand import TASK, LabCommand
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import TASK, LabCommand
+from arqlab.labs.selectors import task_named
 from assessment.qrels.selectors.versions import required_qrels
 from evaluation.selectors.boards import live_board
 from evaluation.selectors.pending_scores import unscored_runs

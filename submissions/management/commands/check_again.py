@@ -5,8 +5,8 @@ from typing import Any
 from django.utils import timezone
 
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import BY, TASK, LabCommand
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import BY, TASK, LabCommand
+from arqlab.labs.selectors import task_named
 from submissions.models import Run
 from submissions.services.renewal import check_again
 from submissions.services.validation import validate_uploaded_run

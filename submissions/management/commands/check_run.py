@@ -8,9 +8,9 @@ from typing import Any
 
 from arqkit.formats.runs.results import check_files, report_of, report_text
 from arqkit.records import ItemKind
-from arqlab.core.management.labcommand import LabCommand, read_bytes, switch
 from arqlab.core.models import Task
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import LabCommand, read_bytes, switch
+from arqlab.labs.selectors import task_named
 from submissions.selectors import task_pack
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import CeremonyCommand, switch
-from arqlab.core.selectors import task_named
-from arqlab.core.services.labs import close_task, reopen_task
+from arqlab.labs.management.labcommand import CeremonyCommand, switch
+from arqlab.labs.selectors import task_named
+from arqlab.labs.services.labs import close_task, reopen_task
 from submissions.oddities import closing_oddities
 
 

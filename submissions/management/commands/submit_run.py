@@ -17,10 +17,11 @@ from django.utils import timezone
 from arqkit.formats.runs.results import report_data, report_text
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import LabCommand, read_bytes
 from arqlab.core.models import Task, Team, User
-from arqlab.core.selectors import person_named, task_named, team_key
-from arqlab.core.services.teams import create_team, lab_team
+from arqlab.labs.management.labcommand import LabCommand, read_bytes
+from arqlab.labs.selectors import person_named, task_named
+from arqlab.teams.selectors import team_key
+from arqlab.teams.services import create_team, lab_team
 from submissions.models import Run
 from submissions.services.run_metadata import RunMetadata, teams_in_names
 from submissions.services.uploads import metadata_by_name, submit_upload

@@ -3,7 +3,7 @@
 import pytest
 
 from arqlab.core.models import AuditEvent
-from arqlab.core.services.corrections import save_correction
+from arqlab.labs.services.corrections import save_correction
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import GuidelineEntry, PoolInstance

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from arqkit.judgments.qrels import Level
 from arqlab.core.models import AuditEvent, User
-from arqlab.core.services.people import revoke_role
+from arqlab.labs.services.people import revoke_role
 from arqlab.notices.models import Notice
 from assessment.models import Assignment, Judgment, LateLabel, PoolItem, Ticket
 from assessment.models.kinds import kinds_that

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from arqlab.core.services.corrections import save_correction
+from arqlab.labs.services.corrections import save_correction
 from assessment.judging.services.judged_list import quoted_marks
 from assessment.models import Judgment, PoolInstance
 from assessment.templatetags.assessment_tags import marks_of

@@ -18,8 +18,8 @@ from arqkit.formats.labs.folder import read_lab
 from arqkit.formats.qrels.read import read_qrels
 from arqkit.texts.maths.typesetting import Typeset
 from arqlab.core.models import Lab, Task, Topic, User
-from arqlab.core.selectors import topic_ids
-from arqlab.core.services.loading import load_lab_file
+from arqlab.labs.selectors import topic_ids
+from arqlab.labs.services.loading import load_lab_file
 from collection.services.loading import load_collection
 from tests.assessment.factories import assign, make_formula_pool, make_pool
 from tests.assessment.judging.desk import Desk, doc_id_of
@@ -48,7 +48,7 @@ def labs(kept_db: None, shared_data: Path) -> dict[str, Lab]:
 def _formulas_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Typeset none of the 17,000 formulas, unseen here; `tests/arqkit/texts` does."""
     monkeypatch.setattr(
-        "arqlab.core.services.formulas.typeset",
+        "arqlab.labs.services.formulas.typeset",
         lambda latex, *, display: Typeset("<math></math>", latex),
     )
 

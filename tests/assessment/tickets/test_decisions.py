@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import User
-from arqlab.core.services.people import revoke_role
+from arqlab.labs.services.people import revoke_role
 from assessment.models import Judgment, LateLabel, PoolInstance, Ticket
 from assessment.tickets.services.answers import answer_ticket
 from assessment.tickets.services.reports import DECIDED

@@ -9,7 +9,7 @@ from arqkit.records import TopicRecord
 from arqkit.texts.html.sanitizer import RULES
 from arqkit.texts.maths.typesetting import ENGINE
 from arqlab.core.models import AuditEvent, Correction, Topic, TypesetFormula
-from arqlab.core.services.topic_pages import topic_pages
+from arqlab.labs.services.topic_pages import topic_pages
 from assessment.models import PoolInstance, Ticket
 from collection.models import Collection, LabCollection, Post
 from collection.services.loading import load_collection

@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import User
-from arqlab.core.services.jobs import run_next_job
-from arqlab.core.services.people import revoke_role
+from arqlab.jobs.services.jobs import run_next_job
+from arqlab.labs.services.people import revoke_role
 from arqlab.notices.models import Notice
 from assessment.models import Judgment, LateLabel, PoolItem, Ticket, TicketPolicy
 from assessment.tickets.services.answers import answer_ticket

@@ -89,7 +89,7 @@ def test_formulas_are_typeset_once(lab, monkeypatch):
     collection = rich_thread(lab)
     first = rendered(lab, collection)
     kept = TypesetFormula.objects.count()
-    monkeypatch.setattr("arqlab.core.services.formulas.typeset", None)
+    monkeypatch.setattr("arqlab.labs.services.formulas.typeset", None)
 
     assert rendered(lab, collection) == first
     assert TypesetFormula.objects.count() == kept > 0

@@ -13,7 +13,7 @@ from arqkit.formats.archives.folders import SourceFolder
 from arqkit.formats.labs.folder import read_lab
 from arqkit.loads import LoadChoice
 from arqlab.core.models import Lab, Task
-from arqlab.core.services.loading import load_lab_file
+from arqlab.labs.services.loading import load_lab_file
 from collection.models import Collection, LabCollection
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting

@@ -269,7 +269,7 @@ def test_a_query_formula_that_is_not_in_the_question_is_reported(
 
 
 def test_a_topics_page_leads_to_its_thread(task: Task, client: Client) -> None:
-    html = client.get(reverse("core:topic-detail", args=[task.lab.slug, task.slug, "A.1"])).text
+    html = client.get(reverse("labs:topic-detail", args=[task.lab.slug, task.slug, "A.1"])).text
 
     assert f'href="{topic_page(task)}"' in html
 

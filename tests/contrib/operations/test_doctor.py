@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from arqlab.core.files import kept
 from arqlab.core.models import AuditEvent, Job
-from arqlab.core.services.jobs import start_job
-from arqlab.core.tasks import beat
+from arqlab.jobs.services.jobs import start_job
 from arqlab.notices.models import Mail
+from arqlab.server.tasks import beat
 from collection.models import Collection
 from contrib.operations.services.backups import LAST_BACKUP
 from desk.services.load_files import store_files

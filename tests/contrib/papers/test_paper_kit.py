@@ -17,7 +17,7 @@ from arqkit.formats.papers.matrices import kit_archive
 from arqkit.leaderboard import MAIN_MEASURES
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Job
-from arqlab.core.services.jobs import run_waiting_job
+from arqlab.jobs.services.jobs import run_waiting_job
 from assessment.models import Judgment, PoolInstance
 from contrib.papers.services.paper_kits import paper_board, paper_kit, paper_tables
 from evaluation.models import RunScore, TopicScore

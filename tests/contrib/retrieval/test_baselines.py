@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from arqkit.retrieval import dense
 from arqlab.core.models import Job
-from arqlab.core.services.jobs import run_waiting_job
+from arqlab.jobs.services.jobs import run_waiting_job
 from collection.models import Post, PostLink
 from contrib.retrieval.management.commands import make_baseline
 from contrib.retrieval.models import SystemRun

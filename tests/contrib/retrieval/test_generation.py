@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import Job
-from arqlab.core.tasks import run_waiting_jobs
+from arqlab.jobs.tasks import run_waiting_jobs
 from contrib.retrieval.models import SystemRun
 from contrib.retrieval.services import systems
 from submissions.models import Run
@@ -163,7 +163,7 @@ def test_a_job_can_be_stopped_while_it_waits_for_a_busy_server(
 ):
     server.replies = [failure(429, **{"Retry-After": "500"})]
     monkeypatch.setattr(systems, "sleep", lambda _: Job.objects.update(is_stopping=True))
-    monkeypatch.setattr("arqlab.core.services.jobs.BETWEEN_UPDATES", 0.0)
+    monkeypatch.setattr("arqlab.jobs.services.jobs.BETWEEN_UPDATES", 0.0)
 
     assert choose(scene, task, client_of).state == "stopped"
 

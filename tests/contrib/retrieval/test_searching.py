@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Job
-from arqlab.core.services.jobs import run_waiting_job
+from arqlab.jobs.services.jobs import run_waiting_job
 from collection.models import Post
 from contrib.retrieval.selectors import Sources
 from contrib.retrieval.services.indexes import equations_index, index_folder

@@ -3,8 +3,8 @@
 import pytest
 
 from arqlab.core.models import TypesetFormula
-from arqlab.core.services import formulas
-from arqlab.core.services.formulas import typeset_formulas, typeset_old_formulas
+from arqlab.labs.services import formulas
+from arqlab.labs.services.formulas import typeset_formulas, typeset_old_formulas
 
 pytestmark = pytest.mark.django_db
 

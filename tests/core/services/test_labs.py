@@ -6,7 +6,7 @@ import pytest
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Task
-from arqlab.core.services.labs import change_lab, change_task
+from arqlab.labs.services.labs import change_lab, change_task
 
 MAY = datetime(2027, 5, 1, tzinfo=UTC)
 JUNE = datetime(2027, 6, 1, tzinfo=UTC)

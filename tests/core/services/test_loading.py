@@ -10,9 +10,9 @@ from arqkit.formats.labs.folder import read_lab
 from arqkit.loads import LoadChoice
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import AuditEvent, Lab, Task, Topic
-from arqlab.core.permissions import may_organize
-from arqlab.core.services.labs import change_task
-from arqlab.core.services.loading import FolderEditsError, load_lab_file
+from arqlab.labs.permissions import may_organize
+from arqlab.labs.services.labs import change_task
+from arqlab.labs.services.loading import FolderEditsError, load_lab_file
 
 LAB = """
 [lab]

@@ -4,8 +4,8 @@ import pytest
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Membership
-from arqlab.core.permissions import has_role, may_organize
-from arqlab.core.services.people import change_name, grant_role, revoke_role
+from arqlab.labs.permissions import has_role, may_organize
+from arqlab.labs.services.people import change_name, grant_role, revoke_role
 from tests.factories import OrganizerFactory, UserFactory
 
 

@@ -13,8 +13,8 @@ from django.db import connection
 from django.test import Client
 
 from arqlab.core.models import Upgrade
-from arqlab.core.services import health
 from arqlab.core.services.schema import differences, last_upgrade, schema_fault
+from arqlab.server.services import health
 
 pytestmark = pytest.mark.django_db
 MIGRATED = "INSERT INTO django_migrations (app, name, applied) VALUES ('{}', '{}', '2027-01-01')"

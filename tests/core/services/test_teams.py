@@ -5,13 +5,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import AuditEvent, Membership, Team
-from arqlab.core.services.teams import (
-    create_team,
-    join_team,
-    leave_team,
-    rename_team,
-    renew_invitation,
-)
+from arqlab.teams.services import create_team, join_team, leave_team, rename_team, renew_invitation
 from submissions.models import Run, Upload
 from tests.factories import MemberFactory, TeamFactory, make_lab
 

@@ -5,8 +5,8 @@ import pytest
 from arqkit.records import TopicRecord
 from arqkit.texts.maths.typesetting import ENGINE
 from arqlab.core.models import Topic
-from arqlab.core.services import topic_pages as module
-from arqlab.core.services.topic_pages import topic_pages, typeset_old_topics
+from arqlab.labs.services import topic_pages as module
+from arqlab.labs.services.topic_pages import topic_pages, typeset_old_topics
 from tests.factories import make_lab
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ import pytest
 from arqkit.topics import InfoChange
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Topic
-from arqlab.core.services.topic_loading import change_topic_information
+from arqlab.labs.services.topic_loading import change_topic_information
 
 pytestmark = pytest.mark.django_db
 

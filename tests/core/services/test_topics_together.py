@@ -6,7 +6,7 @@ from tests.databases import UseDatabase
 from tests.submissions.processes import MAKE_LAB, output_of, outputs_together
 
 SAVE = """
-from arqlab.core.services.topic_loading import change_topic_information
+from arqlab.labs.services.topic_loading import change_topic_information
 from arqkit.topics import InfoChange
 try:
     change = InfoChange(Topic.objects.first().query_id, "difficulty", "", "{value}")

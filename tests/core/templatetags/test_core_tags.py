@@ -3,7 +3,7 @@
 import pytest
 
 from arqlab.core.templatetags import core_tags
-from arqlab.core.views.audit import detail_lines
+from arqlab.labs.views.audit import detail_lines
 from arqlab.web import cells
 
 

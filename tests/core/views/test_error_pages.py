@@ -7,8 +7,8 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client, override_settings
 from django.urls import get_resolver
 
-from arqlab.core import permissions
 from arqlab.core.errors import error_body
+from arqlab.labs import permissions
 from tests.desk.views.test_home import text_of
 from tests.test_access import address, fill, named_addresses, rows
 

@@ -19,7 +19,7 @@ def organizing(client_of, organizer):
 
 
 def path(name="topic-information", task="task1"):
-    return reverse(f"core:{name}", args=["arqmath-x", task])
+    return reverse(f"labs:{name}", args=["arqmath-x", task])
 
 
 def seen(client):
@@ -227,7 +227,7 @@ def test_changes_that_no_page_wrote_change_nothing(organizing, task, sent):
 
 
 def test_the_list_of_topics_leads_organizers_here(organizing, client_of, member):
-    topics = reverse("core:topic-list", args=["arqmath-x", "task1"])
+    topics = reverse("labs:topic-list", args=["arqmath-x", "task1"])
 
     assert path() in organizing.get(topics).content.decode()
     assert path() not in client_of(member).get(topics).content.decode()
@@ -238,11 +238,11 @@ def test_edits_appear_on_the_pages_of_topics(organizing, task):
         info={"difficulty": "easy"}, info_edits={"difficulty": "hard"}
     )
     page = organizing.get(
-        reverse("core:topic-detail", args=["arqmath-x", "task1", "A.1"])
+        reverse("labs:topic-detail", args=["arqmath-x", "task1", "A.1"])
     ).content.decode()
 
     assert "hard" in page
     found = organizing.get(
-        reverse("core:topic-list", args=["arqmath-x", "task1"]), {"difficulty": "hard"}
+        reverse("labs:topic-list", args=["arqmath-x", "task1"]), {"difficulty": "hard"}
     )
     assert [row["query_id"] for row in found.context["topics"].rows_here] == ["A.1"]

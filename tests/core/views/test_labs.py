@@ -5,9 +5,9 @@ import re
 import pytest
 from django.utils import timezone
 
+from arqlab.audit.services.recording import record_event
 from arqlab.core.models import AuditEvent, Lab, Membership
-from arqlab.core.permissions import may_organize
-from arqlab.core.services.audit import record_event
+from arqlab.labs.permissions import may_organize
 from tests.desk.views.test_home import text_of
 from tests.factories import MemberFactory, TaskFactory, TeamFactory, UserFactory, make_lab
 

@@ -5,7 +5,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from arqlab.core.models import AuditEvent, Membership, Team
-from arqlab.core.services.teams import join_team
+from arqlab.teams.services import join_team
 from tests.desk.views.test_home import text_of
 from tests.factories import MemberFactory, UserFactory
 

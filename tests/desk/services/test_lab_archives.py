@@ -26,7 +26,7 @@ from arqkit.formats.tables import frame_text
 from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, User
-from arqlab.core.services.jobs import run_next_job
+from arqlab.jobs.services.jobs import run_next_job
 from arqlab.web.archive_tables import archive_tables
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import DuplicatePosts, Judgment, QrelSet

@@ -13,7 +13,7 @@ from arqkit.formats.tables import zip_chunks
 from arqkit.formats.topics.chosen_questions import read_chosen
 from arqkit.texts.posts.topic_making import Candidate, write_candidates
 from arqlab.core.models import Lab, Membership, Task, Team, Topic
-from arqlab.core.services.teams import lab_team
+from arqlab.teams.services import lab_team
 from assessment.exports import ROUND_EXPORTS, TASK_EXPORTS
 from assessment.guidelines.services.versions import write_guideline
 from assessment.judging.selectors.judgment_tables import official_table

@@ -12,8 +12,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from arqlab.core.models import Job
-from arqlab.core.services.jobs import repeat_job, start_job
-from arqlab.core.tasks import run_waiting_jobs
+from arqlab.jobs.services.jobs import repeat_job, start_job
+from arqlab.jobs.tasks import run_waiting_jobs
 from desk.services.load_files import load_folder, store_files, sweep_files
 from desk.tasks import sweep_unused_files
 from submissions.models import Run

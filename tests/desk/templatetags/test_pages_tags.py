@@ -1,5 +1,5 @@
 from arqlab.core.models import Task
-from arqlab.core.selectors import TaskRow
+from arqlab.labs.selectors import TaskRow
 from desk.templatetags.desk_tags import open_first, release_first
 
 

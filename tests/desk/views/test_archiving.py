@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from arqlab.core.files import kept
 from arqlab.core.models import AuditEvent, Job, Lab, Task
-from arqlab.core.tasks import run_waiting_jobs
+from arqlab.jobs.tasks import run_waiting_jobs
 from assessment.models import Judgment
 from desk.services.load_files import load_folder
 from submissions.models import Run

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Task
-from arqlab.core.services.teams import join_team
+from arqlab.teams.services import join_team
 from tests.factories import LabFactory, TaskFactory, make_lab
 
 

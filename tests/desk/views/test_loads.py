@@ -15,8 +15,6 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.utils import timezone
 
 from arqkit.texts.maths.typesetting import ENGINE
-from arqlab.core import tasks
-from arqlab.core.management.labcommand import LoadCommand
 from arqlab.core.models import (
     MOST_ATTEMPTS,
     STALE_JOB,
@@ -27,8 +25,10 @@ from arqlab.core.models import (
     Task,
     Topic,
 )
-from arqlab.core.services import jobs
-from arqlab.core.services.jobs import release_dead_jobs, run_waiting_job
+from arqlab.jobs.services import jobs
+from arqlab.jobs.services.jobs import release_dead_jobs, run_waiting_job
+from arqlab.jobs.tasks import run_waiting_jobs
+from arqlab.labs.management.labcommand import LoadCommand
 from arqlab.web.jobs import JOB_KINDS, JobKind
 from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
@@ -84,7 +84,7 @@ def post(client_of, django_capture_on_commit_callbacks):
         with django_capture_on_commit_callbacks(execute=True):
             response = client_of(person).post(path, form)
         assert response.status_code == 302, text_of(response)
-        tasks.run_waiting_jobs()
+        run_waiting_jobs()
         return Job.objects.get(pk=response.url.strip("/").rpartition("/")[2])
 
     return send
@@ -936,6 +936,6 @@ def test_only_one_module_writes_the_text_of_topics():
     }
 
     assert writing == {
-        "arqlab/core/services/topic_loading.py",
-        "arqlab/core/services/topic_pages.py",  # typesets them again
+        "arqlab/labs/services/topic_loading.py",
+        "arqlab/labs/services/topic_pages.py",  # typesets them again
     }

@@ -19,7 +19,7 @@ Qrel.objects.create(qrel_set=qrel_set, query_id="A.1", doc_id="10", relevance=3)
 print(0)
 """
 START = """
-from arqlab.core.services.labs import close_task, reopen_task
+from arqlab.labs.services.labs import close_task, reopen_task
 from assessment.models import QrelSet
 from assessment.qrels.services.versions import choose_current_qrels, delete_qrels
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard

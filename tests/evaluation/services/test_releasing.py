@@ -8,7 +8,7 @@ from arqkit.leaderboard import Board
 from arqkit.standings import OFFICIAL
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
-from arqlab.core.services.labs import change_task
+from arqlab.labs.services.labs import change_task
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_board, released_board, released_leaderboard
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard

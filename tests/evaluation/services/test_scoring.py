@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from arqlab.core.faults import PAUSES
-from arqlab.core.services.labs import change_task
+from arqlab.labs.services.labs import change_task
 from arqlab.notices.models import Notice
 from evaluation.models import RunScore, Scoring, ScoringFault, TopicScore
 from evaluation.selectors.pending_scores import pending_scores, unscored_runs

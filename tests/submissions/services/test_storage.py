@@ -8,9 +8,9 @@ from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from arqlab.accounts.services.tokens import create_token
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
-from arqlab.core.services.tokens import create_token
 from desk.services.load_files import sweep_files
 from submissions.models import Run, Upload
 from submissions.services.storage import CHECKS_KEPT, INVALID_KEPT, expire_runs

@@ -236,7 +236,7 @@ def test_a_member_cannot_submit_a_baseline(scene: Scene, browser: Client) -> Non
 
 def test_a_user_without_a_team_learns_how_to_get_one(client_of: SignIn, scene: Scene) -> None:
     assert (
-        reverse("core:team-create", args=["arqmath-x"])
+        reverse("teams:team-create", args=["arqmath-x"])
         in client_of(scene.outsider).get(url("run-upload")).text
     )
 

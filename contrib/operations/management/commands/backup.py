@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.labs.management.labcommand import LabCommand
 from contrib.operations.services.backups import (
     Backup,
     delete_old_backups,

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from arqlab.core.oddities import counted
+from arqlab.labs.oddities import counted
 from contrib.operations.services.doctor import examine
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import LabCommand, switch
+from arqlab.labs.management.labcommand import LabCommand, switch
 from contrib.operations.services.backups import restore_backup
 
 

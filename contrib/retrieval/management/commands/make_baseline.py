@@ -9,9 +9,9 @@ from django.utils import timezone
 from arqkit.loads import cause_lines
 from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import BY, TASK, LabCommand, read_bytes
 from arqlab.core.models import Task
-from arqlab.core.selectors import task_named
+from arqlab.labs.management.labcommand import BY, TASK, LabCommand, read_bytes
+from arqlab.labs.selectors import task_named
 from collection.management.reporting import ProgressLine
 from contrib.retrieval.services.baselines import (
     Order,

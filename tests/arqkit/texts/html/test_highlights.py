@@ -5,7 +5,7 @@ from pathlib import Path
 from arqkit.formats.topics.files import read_topics
 from arqkit.texts.html.rendering import compose, matching_formulas
 from arqkit.texts.posts.text import TextFormula
-from arqlab.core.services.topic_pages import topic_pages
+from arqlab.labs.services.topic_pages import topic_pages
 
 
 def found(**latex: str) -> list[TextFormula]:

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Topic, User
-from arqlab.core.services.people import revoke_role
+from arqlab.labs.services.people import revoke_role
 from assessment.judging.services import leases as lease_services
 from assessment.models import Judgment, Pool, PoolItem
 from tests.assessment.factories import assign, make_pool

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from arqkit import records
-from arqlab.core.services.topic_pages import topic_pages
+from arqlab.labs.services.topic_pages import topic_pages
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 from collection.models import Post

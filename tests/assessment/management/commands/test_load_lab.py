@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Lab, Task
-from arqlab.core.services.labs import change_lab, change_task, close_task
+from arqlab.labs.services.labs import change_lab, change_task, close_task
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import TicketPolicy

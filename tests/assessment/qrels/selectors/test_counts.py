@@ -11,8 +11,8 @@ from django.utils import timezone
 from arqkit.loads import LoadChoice
 from arqlab.core.caches import NotComputedError, computed_values, computing_at_most
 from arqlab.core.models import Task
-from arqlab.core.services.labs import change_task
-from arqlab.core.services.people import revoke_role
+from arqlab.labs.services.labs import change_task
+from arqlab.labs.services.people import revoke_role
 from assessment.assignments.services.assigning import assign_topics
 from assessment.judging.services.judgments import return_for_judging
 from assessment.judging.services.late_labels import decide_late_labels

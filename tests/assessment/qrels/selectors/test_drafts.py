@@ -7,7 +7,7 @@ import pytest
 from arqkit.judgments.qrels import Level
 from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Task
-from arqlab.core.services.labs import change_task
+from arqlab.labs.services.labs import change_task
 from assessment.models import Pool, PoolInstance
 from assessment.qrels.selectors.drafts import draft_of
 from collection.selectors.visual_maps import newest_map

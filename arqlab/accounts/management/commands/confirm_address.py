@@ -1,0 +1,18 @@
+"""`manage.py confirm_address`: confirm the address of an account where no email is sent."""
+
+from typing import Any
+
+from arqlab.labs.management.labcommand import LabCommand
+from arqlab.labs.selectors import person_named
+from arqlab.labs.services.people import confirm_address
+
+
+class Command(LabCommand):
+    """Confirm the email address of an account, as the link in an email would."""
+
+    arguments = {"person": {"metavar": "PERSON", "help": "email address or user name"}}
+
+    def handle(self, **options: Any) -> None:
+        """Confirm the address."""
+        address = confirm_address(user=person_named(options["person"]))
+        self.stdout.write(f"{address} is confirmed.")

@@ -1,0 +1,1 @@
+"""Services that change people, labs, tasks and topics."""

@@ -1,0 +1,1 @@
+"""Forms for accounts, labs, tasks, teams and topic information."""

@@ -1,0 +1,1 @@
+"""The pages about people, labs, tasks and topics."""
