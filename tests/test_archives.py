@@ -11,8 +11,8 @@ from arqlab.core.models import AuditEvent, Lab, Task
 from arqlab.labs.management.labcommand import LabCommand
 from arqlab.notices.models import Invitation
 from submissions.models import Run
-from tests.core.services.test_loading import LAB, write
 from tests.installed import installed_commands
+from tests.labs.services.test_loading import LAB, write
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 PATH = "arqmath-x/task1"

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from tests import test_access
-from tests.core.test_tokens import ask, token_of
+from tests.accounts.test_tokens import ask, token_of
 from tests.factories import PASSWORD
 from tests.test_access import Filled, address, answer_to, rows
 

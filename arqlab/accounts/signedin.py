@@ -11,7 +11,7 @@ from typing import Any
 
 from allauth.account.auth_backends import AuthenticationBackend
 from django.conf import settings
-from django.contrib.auth import SESSION_KEY
+from django.contrib.auth import BACKEND_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.db import Error as DatabaseError
 from django.db import connection
@@ -46,6 +46,8 @@ _SESSION = Planned(
     key="varchar",
     now="timestamptz",
 )
+EARLIER_BACKEND = "arqlab.core.signedin.Backend"
+"""Where `Backend` was in version 0.1: sessions name their class, and end if there is none."""
 USED_AT = "used_at"
 """The key of the time, in seconds, at which the use of a session was recorded last."""
 MOST = 10_000
@@ -93,6 +95,8 @@ class SessionStore(db.SessionStore):
         if time.time() - data.get(USED_AT, time.time()) > settings.SESSION_COOKIE_AGE:
             self._session_key = _read.person = None
             return {}
+        if data.get(BACKEND_SESSION_KEY) == EARLIER_BACKEND:
+            data[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
         _remember(key, data.get(SESSION_KEY))
         return data
 

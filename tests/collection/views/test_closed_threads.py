@@ -25,7 +25,6 @@ from tests.collection.threads import (
     link,
     make_collection,
 )
-from tests.core.services.test_loading import write as write_lab
 from tests.evaluation.factories import make_qrels, make_run
 from tests.factories import (
     AssessorFactory,
@@ -36,6 +35,7 @@ from tests.factories import (
     TopicFactory,
     make_lab,
 )
+from tests.labs.services.test_loading import write as write_lab
 
 pytestmark = pytest.mark.django_db
 SignIn = Callable[[object], Client]

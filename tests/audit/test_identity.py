@@ -174,7 +174,7 @@ def test_a_session_alone_does_nothing_and_the_password_carries_it_out(
     assert not door.is_done(ready)
     assert not mail.outbox
     if name == "set up a second factor":
-        return  # tests/core/test_second_factor.py does
+        return  # tests/accounts/test_second_factor.py does
 
     client.post(leads_to, {"password": PASSWORD})
 

@@ -17,9 +17,9 @@ from arqlab.web.archive_tables import archive_tables
 from desk.services.lab_archives import archive_lab
 from tests.assessment.factories import make_pool
 from tests.assessment.rounds.factories import round_of
-from tests.core.services.test_loading import write
 from tests.desk.views.test_home import text_of
 from tests.factories import OrganizerFactory, Scene, UserFactory
+from tests.labs.services.test_loading import write
 from tests.paths import ROOT
 from tests.test_structure import product_files
 

@@ -31,6 +31,14 @@ def is_in(client: Client) -> bool:
     return client.get(reverse("accounts:account")).status_code == 200
 
 
+def test_who_signed_in_before_an_upgrade_stays_signed_in(browser: Client) -> None:
+    session = browser.session
+    session["_auth_user_backend"] = "arqlab.core.signedin.Backend"  # as version 0.1.0 stored it
+    session.save()
+
+    assert is_in(browser)
+
+
 @pytest.mark.parametrize(("guess", "queries"), [("right", 1), ("wrong", 2), ("none", 2)])
 def test_a_query_reads_session_and_user_whoever_had_the_session(
     browser: Client, person: User, django_assert_num_queries, guess: str, queries: int

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from arqlab.accounts.services.tokens import create_token
 from arqlab.core.models import AuditEvent
-from tests.core.test_personal import sign_in
+from tests.accounts.test_personal import sign_in
 from tests.desk.views.test_home import text_of
 from tests.factories import PASSWORD
 from tests.test_access import ALLAUTH
