@@ -429,6 +429,7 @@ def test_every_page_opens_and_each_link_on_it_leads_to_an_address(filled, db):
     assert opened > 150
 
 
+@cache  # pages share most of their links
 def leads(link: str) -> bool:
     """Return whether a link leads to another server, to a part of its page, or to an address."""
     path = link.partition("#")[0].partition("?")[0]
