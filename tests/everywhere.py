@@ -37,6 +37,8 @@ MISSING = {
 ON_SQLITE = "not servers and (smoke or not browser)"
 """What runs on SQLite: also all that needs no database, which runs once."""
 ON_POSTGRESQL = "(database and not once) or servers"
+NOT_ON_POSTGRESQL = f"--ignore-glob={ROOT}/tests/arqkit/*/*"
+"""Folders of tests that need no database, and import much that they compare with."""
 WORKERS = {ON_POSTGRESQL: "3"}
 """How many processes run the tests, if not 2: on PostgreSQL they often wait for a server or a
 browser, so a third keeps two cores busy.
@@ -61,7 +63,8 @@ def main(arguments: list[str]) -> int:
             name = "PostgreSQL and Redis" if redis else "PostgreSQL"
             variables = embedded | migrated.result()
             variables |= {"ARQLAB_TEST_REDIS_URL": redis or "", "ARQLAB_DATA": f"{folder}/pg"}
-            variants.append(tested(name, ON_POSTGRESQL, variables, arguments))
+            options = [NOT_ON_POSTGRESQL, *arguments]
+            variants.append(tested(name, ON_POSTGRESQL, variables, options))
     print("== Summary")  # noqa: T201
     print(*(line for variant in variants for line in variant.summary), sep="\n")  # noqa: T201
     for name, url in (("postgresql", postgresql), ("redis", redis)):
