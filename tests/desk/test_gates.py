@@ -3,7 +3,6 @@
 import ast
 import io
 import json
-import re
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -241,18 +240,6 @@ def test_the_command_reads_beside_the_folder_of_a_lab_and_lists_what(db, tmp_pat
 
     assert f"Read beside the folder: {tmp_path / 'topics.xml'}" in out.getvalue()
     assert Task.objects.get().topics.count() == 2
-
-
-@pytest.mark.shared_data
-@pytest.mark.parametrize("slug", ["arqmath-1", "arqmath-2", "arqmath-3"])
-def test_the_command_lists_the_collection_that_sample_labs_share(db, shared_data, slug):
-    out = StringIO()
-
-    call_command("load_lab", shared_data / slug, stdout=out, stderr=StringIO())
-
-    beside = re.findall(r"Read beside the folder: (.*)", out.getvalue())
-    assert {Path(path).parent for path in beside} == {(shared_data / "collection").resolve()}
-    assert len(beside) == 3
 
 
 def test_the_command_reads_no_link_of_an_archive_of_runs(scene, tmp_path, secret):

@@ -4,9 +4,12 @@ import csv
 import gzip
 import random
 import re
+from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import pytest
+from django.test import override_settings
 from django.urls import reverse
 
 from arqkit.retrieval.layout_trees import layout_tree
@@ -15,6 +18,7 @@ from contrib.retrieval.selectors import Sources
 from contrib.retrieval.services.formula_search import NAME, build_formulas
 from contrib.retrieval.services.indexes import index_folder
 from tests.collection.factories import load_small
+from tests.factories import Scene, make_lab
 from tests.real_data import DATA, needs_data
 
 pytestmark = pytest.mark.django_db
@@ -29,10 +33,18 @@ def rows_of(kind):
         return list(csv.reader(lines, delimiter="\t"))
 
 
-@pytest.fixture
-def latex(scene, tmp_path, settings):
-    """Load real answers with their formulas for the lab; return the LaTeX of formulas by id."""
-    settings.DATA_DIR = tmp_path / "data"
+class Real(NamedTuple):
+    """A lab of real answers, the folder of its indexes, and the LaTeX of its formulas by id."""
+
+    scene: Scene
+    folder: Path
+    latex: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def real(kept_db, tmp_path_factory):
+    """Load real answers with their formulas for a lab, once for all places to search."""
+    scene, folder = make_lab("real"), tmp_path_factory.mktemp("real")
     heading, *rows = rows_of("latex")
     rows = [row for row in rows if row[3] == "answer"]
     posts = random.Random(43).sample(sorted({(row[2], row[1]) for row in rows}), ANSWERS)
@@ -49,9 +61,11 @@ def latex(scene, tmp_path, settings):
         ]
     )
     table = "\n".join("\t".join(quoted(cell) for cell in row) for row in [heading, *chosen])
-    load_small(scene.lab, tmp_path, posts=f"<posts>{xml}</posts>", formulas=f"{table}\n")
-    build_formulas(Sources(scene.task), lambda done, total: None)
-    return {row[0]: row[5] for row in chosen}
+    files = {"posts": f"<posts>{xml}</posts>", "formulas": f"{table}\n"}
+    load_small(scene.lab, folder, **files, slug="real")
+    with override_settings(DATA_DIR=folder / "data"):
+        build_formulas(Sources(scene.task), lambda done, total: None)
+    return Real(scene, folder / "data", {row[0]: row[5] for row in chosen})
 
 
 def quoted(cell):
@@ -83,12 +97,13 @@ def in_api(client, lab, typed):
 
 @needs_data
 @pytest.mark.parametrize("find", [in_page, in_pane, in_api])
-def test_the_copy_of_a_real_formula_is_first_with_the_score_one(scene, latex, client_of, find):
-    client = client_of(scene.assessor)
-    longer = sorted({one for one in latex.values() if 3 < len(one) < 900 and "?" not in one})
+def test_the_copy_of_a_real_formula_is_first_with_the_score_one(real, settings, client_of, find):
+    settings.DATA_DIR = real.folder
+    client, lab = client_of(real.scene.assessor), real.scene.lab
+    longer = sorted({one for one in real.latex.values() if 3 < len(one) < 900 and "?" not in one})
     chosen = random.Random(44).sample(longer, FORMULAS)
 
-    first = {one: find(client, scene.lab, f"${one}$") for one in chosen}
+    first = {one: find(client, lab, f"${one}$") for one in chosen}
     others = {one: copy for one, (_, copy) in first.items() if look(copy) != look(one)}
     assert others == {}
     assert {one for one, (score, _) in first.items() if score != pytest.approx(1)} == set()

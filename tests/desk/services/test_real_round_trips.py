@@ -1,5 +1,6 @@
 """A real lab is archived, restored and loaded from its archive, and nothing of it changes."""
 
+import re
 import zipfile
 from collections.abc import Iterator
 from io import StringIO
@@ -39,9 +40,10 @@ def load_odd_runs(task: Task, folder: Path) -> None:
 
 
 class Archived(NamedTuple):
-    """A real lab, its archive, and the lab folder in it."""
+    """A real lab, what the command said that loaded it, its archive, and the lab folder in it."""
 
     lab: Lab
+    printed: str
     archive: Path
     folder: Path
 
@@ -55,14 +57,22 @@ def archived(
     """Load and archive a lab, once for all that is done with the archive."""
     slug, place = request.param, tmp_path_factory.mktemp("archived")
     with transaction.atomic():
-        load(shared_data / slug)
+        printed = load(shared_data / slug)
         lab = Lab.objects.get()
         load_odd_runs(lab.tasks.order_by("pk")[0], place / "runs")
         archive = archive_lab(lab, path=place / "lab.zip").path
         with zipfile.ZipFile(archive) as zipped:
             zipped.extractall(place / "unpacked")
-        yield Archived(lab, archive, place / "unpacked" / slug / "data")
+        yield Archived(lab, printed, archive, place / "unpacked" / slug / "data")
         transaction.set_rollback(True)
+
+
+def test_the_command_lists_the_collection_that_sample_labs_share(archived, shared_data):
+    beside = re.findall(r"Read beside the folder: (.*)", archived.printed)
+
+    folder = (shared_data / "collection").resolve()
+    is_arqmath = archived.lab.slug.startswith("arqmath")
+    assert [Path(path).parent for path in beside] == [folder] * 3 * is_arqmath
 
 
 def test_a_real_lab_is_the_same_after_an_archive(archived, db, tmp_path):
