@@ -73,14 +73,14 @@ def caches(redis_url: str, folder: Path) -> dict[str, dict[str, object]]:
     are read.
     """
     redis: dict[str, object] = {
-        "BACKEND": "arqlab.core.caches.RedisOrMemory",
+        "BACKEND": "arqlab.core.cache_backends.RedisOrMemory",
         "LOCATION": redis_url,
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
     memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     return {
         "default": {
-            "BACKEND": "arqlab.core.caches.Attempts",
+            "BACKEND": "arqlab.core.cache_backends.Attempts",
             "LOCATION": "core_attempts",
             "OPTIONS": {"MAX_ENTRIES": 1_000, "CULL_FREQUENCY": 10**9},
         },
@@ -89,7 +89,7 @@ def caches(redis_url: str, folder: Path) -> dict[str, dict[str, object]]:
             redis
             if redis_url
             else {
-                "BACKEND": "arqlab.core.caches.ComputedFiles",
+                "BACKEND": "arqlab.core.cache_backends.ComputedFiles",
                 "LOCATION": str(folder / "computed"),
                 "OPTIONS": {"MAX_BYTES": 256_000_000},
             }

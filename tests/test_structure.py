@@ -93,7 +93,7 @@ def public_names(path: Path) -> Iterator[str]:
 def test_no_two_public_classes_or_functions_share_a_name():
     places = defaultdict(list)
     for path in product_files():
-        for name in public_names(path):
+        for name in set(public_names(path)):  # an overload has several definitions
             places[name].append(str(path.relative_to(ROOT)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 

@@ -12,7 +12,7 @@ from arqkit.formulas.visual_ids import as_formulas
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
 from arqkit.reusability.certificate import Certificate, Rescorer, certified_measures, certify
-from arqlab.core.caches import DAY, key_of, known_value
+from arqlab.core.caches import DAY, cached_value, key_of
 from arqlab.core.models import Task
 from arqlab.jobs.services.jobs import Each, RunningJob
 from assessment.models import QrelSet
@@ -64,7 +64,7 @@ def certification_of(
     key = _key(qrel_set, certification, valid)
     compute = (lambda: _certificate(qrel_set, certification, each(valid))) if computes else None
     return certification._replace(
-        certificate=known_value(key, compute, work=MINUTE, seconds=30 * DAY)
+        certificate=cached_value(key, compute, work=MINUTE, seconds=30 * DAY)
     )
 
 

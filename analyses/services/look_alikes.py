@@ -8,7 +8,7 @@ import polars as pl
 from arqkit.comparison.look_alikes import POOLED, Likeness, Purity, is_replay, likenesses, purity_of
 from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
-from arqlab.core.caches import DAY, key_of, known_value
+from arqlab.core.caches import DAY, cached_value, key_of
 from arqlab.core.models import Task
 from arqlab.jobs.services.jobs import Each, RunningJob
 from assessment.models import QrelSet
@@ -19,6 +19,7 @@ from submissions.models import Run
 from submissions.selectors import ordered_index, readable, run_items
 
 KEPT = 7 * DAY
+"""Seconds."""
 
 
 class LookAlike(NamedTuple):
@@ -86,7 +87,7 @@ def replays(task: Task, *, computes: bool = False) -> list[Replay] | None:
     names = [(run.pk, run.index.name) for run in runs]
     compute = (lambda: _purities(runs, qrel_set)) if computes or not runs else None
     work = scoring_work(runs)
-    purities = known_value(key_of("replays", facts, names), compute, work=work, seconds=KEPT)
+    purities = cached_value(key_of("replays", facts, names), compute, work=work, seconds=KEPT)
     if purities is None:
         return None
     replaying = [Replay(run, purities[run.pk]) for run in runs if run.pk in purities]
@@ -107,7 +108,9 @@ def _likenesses(runs: Sequence[Run], task: Task, each: Each[Run] | None) -> list
         else None
     )
     work = scoring_work(runs, times=3)
-    return known_value(key_of("look-alikes", order, depth, names), compute, work=work, seconds=KEPT)
+    return cached_value(
+        key_of("look-alikes", order, depth, names), compute, work=work, seconds=KEPT
+    )
 
 
 def _ranking(run: Run, order: OrderBy) -> pl.DataFrame:

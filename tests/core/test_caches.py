@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from arqlab import environment
 from arqlab.core import caches
+from arqlab.core.cache_backends import ComputedFiles
 from arqlab.core.caches import (
     AT_ONCE,
-    ComputedFiles,
     NotComputedError,
     code_digest,
     computed_values,
@@ -43,7 +43,7 @@ def test_files_of_computed_values_stay_below_their_limit(files, tmp_path):
 def test_another_process_reads_what_one_computed(files, tmp_path):
     files.set("value", {"a": 1}, timeout=None)
     code = (
-        "from arqlab.core.caches import ComputedFiles;"
+        "from arqlab.core.cache_backends import ComputedFiles;"
         f"print(ComputedFiles({str(tmp_path)!r}, {{}}).get('value'))"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

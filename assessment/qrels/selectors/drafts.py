@@ -22,7 +22,7 @@ from arqkit.judgments.qrels import (
 )
 from arqkit.labels import LabelScale, scale_of_rows
 from arqkit.records import ItemKind, TaskKind
-from arqlab.core.caches import Kept, Recent, key_of, recent_value
+from arqlab.core.caches import Recent, Value, key_of, recent_value
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from assessment.models import Pool, PoolInstance, PoolItem
@@ -224,7 +224,7 @@ class LabelSource:
         result = self.kept("draft-topics", compute)
         return result.value._replace(as_of=result.as_of)
 
-    def kept(self, name: str, compute: Callable[[], Kept], *facts: object) -> Recent[Kept]:
+    def kept(self, name: str, compute: Callable[[], Value], *facts: object) -> Recent[Value]:
         """Return what is computed from the draft, again only after judging has gone on.
 
         With more than some 100,000 labels, it may be a minute old (`recent_value`).
