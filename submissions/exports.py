@@ -20,7 +20,6 @@ from arqlab.web.exports import (
     folder_export,
 )
 from arqlab.web.folder_loads import FolderLoad, declare_folder_loads
-from submissions.models import AnswerId
 from submissions.selectors import task_pack
 from submissions.services.answer_ids import load_answer_ids
 from submissions.services.run_files import find_runs, load_runs, new_runs, run_files
@@ -34,12 +33,13 @@ def _pack(task: Task) -> Iterable[bytes]:
 
 
 def _answer_ids(task: Task) -> Iterable[bytes]:
-    rows = AnswerId.objects.filter(task=task).order_by("pk")
+    rows = task.answer_ids.order_by("pk")
     yield exact_table(rows.values_list("run_file", "query_id", "answer_id"), delimiter="\t")
 
 
 def _documents(task: Task, *, published: bool) -> Iterator[Document]:
-    if not published and AnswerId.objects.filter(task=task).exists():
+    has_ids = task.kind == Task.Kind.GENERATED_ANSWERS and task.answer_ids.exists()
+    if has_ids and not published:
         yield PUBLISHED_IDS.document(task)
 
 
