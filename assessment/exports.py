@@ -1,12 +1,14 @@
 """The files of assessment that tasks hand out: judgments, pools, qrels, guidelines, assignments."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from operator import attrgetter, itemgetter
 
 import polars as pl
 
+from arqkit.formats.archives.folders import safe_name
 from arqkit.formats.labs.files import ASSIGNMENTS, GUIDELINES, JUDGMENTS, QRELS
 from arqkit.formats.labs.folder import TaskFile
 from arqkit.formats.qrels.read import write_qrels
@@ -43,6 +45,9 @@ from submissions.models import Run
 
 REMARKS = {"comment", "reason", "marks", "active_ms"}
 """The columns of judgments that are not published."""
+
+IN_NAMES = re.compile(r"[^\x00-\x1f\x7f/\\]+")
+"""What a path in a lab folder and an address may have."""
 
 
 def round_table(task: Task, *, kind: RoundKind, with_names: bool = False) -> Iterable[bytes]:
@@ -178,13 +183,21 @@ def _of_qrels(task: Task) -> Iterator[Export[Task]]:
     """Yield a file for each version of a task's qrels."""
     for version in task.qrel_sets.order_by("version"):
         yield Export(
-            QRELS.name.replace("*", version.name),
+            _file_of(version),
             f"Version {version.version} of the qrels.",
             Audience.ORGANIZERS,
             partial(_qrels, version=version),
             kind=QRELS,
             details=partial(qrels_details, version=version),
         )
+
+
+def _file_of(version: QrelSet) -> str:
+    """Return the name of the file of qrels; a lab folder may name versions as no file is named."""
+    if IN_NAMES.fullmatch(version.name):
+        return QRELS.name.replace("*", version.name)
+    safe = safe_name(version.name.replace("/", "_").replace("\\", "_"))
+    return QRELS.name.replace("*", f"{safe}-{version.version}")
 
 
 def _qrels(_: Task, version: QrelSet) -> Iterable[bytes]:

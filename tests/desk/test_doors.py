@@ -11,6 +11,7 @@ from fnmatch import fnmatch
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import polars as pl
 import pytest
@@ -19,7 +20,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from arqkit.formats.archives.folders import SourceFolder
-from arqkit.formats.labs.files import TASK_FILES
+from arqkit.formats.labs.files import QRELS, TASK_FILES
 from arqkit.formats.labs.folder import QrelsFile
 from arqkit.loads import LoadChoice
 from arqkit.records import FileRefusedError
@@ -27,7 +28,7 @@ from arqkit.texts.maths.typesetting import ENGINE
 from arqlab.core.models import Job, Lab, Task, Topic
 from arqlab.web.folder_loads import folder_loads
 from assessment.guidelines.services.versions import write_guideline
-from assessment.models import Assignment, Judgment, PoolInstance
+from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
 from assessment.qrels.services.loading import LoadedLab, load_lab, load_qrels
 from desk.services.archive_documents import lab_documents
 from desk.services.exports import task_exports
@@ -195,6 +196,21 @@ def test_runs_assignments_and_judgments_are_loaded_from_a_folder(whole, tmp_path
     again = archived(whole.lab)
     others = [key for key, kind in TASK_FILES.items() if not kind.is_named]
     assert {key: again[key] for key in others} == {key: files[key] for key in others}
+
+
+def test_qrels_of_any_name_are_downloaded_and_loaded_from_the_archive(whole, client_of, tmp_path):
+    name = "v2/of \\ Mai: ä?"
+    QrelSet.objects.update(name=name)
+    files = archived(whole.lab)
+    write(files, tmp_path)
+
+    exports = task_exports(whole.task, organizes=True)
+    [export] = [one for one in exports if one.kind is QRELS]
+    file = client_of(whole.organizer).get(f"{TASK}downloads/{quote(export.name)}")
+
+    assert b"".join(file) == files["qrels"][f"task1/{export.name}"]
+    assert not load(tmp_path).is_changed
+    assert QrelSet.objects.get().name == name
 
 
 @pytest.mark.parametrize("key", BROWSER)
