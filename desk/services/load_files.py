@@ -105,12 +105,16 @@ def sent_files(sent: SourceFolder, field: str) -> list[SourcePath]:
     return [file for name, file in sent.files().items() if name.startswith(f"{field}/")]
 
 
+def files_by_field(sent: SourceFolder) -> dict[str, str]:
+    """Return the paths of the files that were sent, of each field the last."""
+    return {name.partition("/")[0]: name for name in sent.files()}
+
+
 def sent_table_of(sent: SourceFolder, **values: object) -> LabTable:
-    """Return the files that were sent by their fields, and other values, as a lab.toml has them."""
-    files = {name.partition("/")[0]: name for name in sent.files()}
-    first = next(iter(files.values()), "").rpartition("/")[2]
-    filled = {name: value for name, value in values.items() if value not in (None, "")}
-    return sent_table(sent, files | filled, sent_as=first)
+    """Return what was sent as a lab.toml has it: paths of files, and values that are not empty."""
+    first = next(iter(sent.files()), "").rpartition("/")[2]
+    filled = {name: value for name, value in values.items() if value not in (None, "", {})}
+    return sent_table(sent, filled, sent_as=first or "lab.toml")
 
 
 def sweep_files(*, at: datetime) -> int:

@@ -16,12 +16,11 @@ import polars as pl
 from django.core.files.base import ContentFile
 
 from arqkit.formats.archives.folders import SourceFolder
-from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
 from arqkit.formats.labs.files import TOPIC_FORMULAS, TOPIC_INFO, TOPICS, TaskFacts
 from arqkit.formats.labs.folder import TaskFile, read_lab, take_qrels
 from arqkit.formats.labs.packed import unpack_files, unpack_lab
-from arqkit.formats.labs.tables import REPRESENTATIONS, CollectionFile
+from arqkit.formats.labs.tables import REPRESENTATIONS, read_collection_table
 from arqkit.formats.topics.files import threads_of
 from arqkit.loads import Change, Fate, LoadChanges
 from arqkit.records import FileRefusedError, Problem, TaskKind
@@ -61,6 +60,7 @@ from collection.services.visual_maps import make_visual_map
 from desk.services.lab_archives import has_tables, restore_lab
 from desk.services.load_files import (
     CANDIDATES,
+    files_by_field,
     load_folder,
     reads_files,
     sent_files,
@@ -121,7 +121,7 @@ def collection_to_choose_from(lab: Lab) -> Collection:
 def topics_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Load the topics of a task, with their information and threads if those were sent."""
     task, load = work.task, work.job
-    table, facts = sent_table_of(sent), task_facts(task)
+    table, facts = sent_table_of(sent, **files_by_field(sent)), task_facts(task)
     topics = table.named_content(TOPICS, facts)
     info, threads = table.named_content(TOPIC_INFO), table.named_content(TOPIC_FORMULAS)
     table.refuse_any()
@@ -222,7 +222,7 @@ def qrels_from_file(work: RunningJob, sent: SourceFolder) -> list[str]:
     topics = set(task.topics.values_list("query_id", flat=True))
     allowed = None if work.choice.leaves_out else topics
     values = {name: options.get(name) for name in ("name", "items", "labels", "relevant_from")}
-    table = sent_table_of(sent, **values)
+    table = sent_table_of(sent, **files_by_field(sent), **values)
     qrels = take_qrels(table, task.protocol, task_facts(task)._replace(topics=allowed))
     table.refuse_any()
     if qrels is None:
@@ -277,16 +277,21 @@ def judgments_from_file(work: RunningJob, sent: SourceFolder) -> list[str]:
 def collection_from_files(work: RunningJob, sent: SourceFolder) -> list[str]:
     """Import a data dump, documents and formula indexes into the lab's collection."""
     options = work.job.options
-    since, until = (_day(options.get(name)) for name in ("since", "until"))
-    documents = sent_files(sent, "documents")
-    file = CollectionFile(
-        slug=options["slug"],
-        complete=bool(options.get("complete")),
-        files=_dump(sent) | ({"documents": documents[0].path} if documents else {}),
-        formulas={name: path for name in REPRESENTATIONS if (path := _index(sent, name))},
-        window=Window(since, until, bool(options.get("keep_later"))),
-        licence=options.get("licence", ""),
-    )
+    values = {
+        "slug": options["slug"],
+        "complete": bool(options.get("complete")),
+        "keep_later": bool(options.get("keep_later")),
+        "licence": options.get("licence"),
+        **{name: _day(options.get(name)) for name in ("since", "until")},
+        **_dump(sent),
+        "documents": _index(sent, "documents"),
+        "formulas": {name: path for name in REPRESENTATIONS if (path := _index(sent, name))},
+    }
+    table = sent_table_of(sent, **values)
+    file = read_collection_table(table)
+    table.refuse_any()
+    if file is None:
+        raise AssertionError("A collection without problems has all its parts.")
     judged = judged_formulas(file.slug, work.lab)
     collection = add_to_collection(
         lab=work.lab,
@@ -318,27 +323,27 @@ def new_visual_ids(work: RunningJob) -> list[str]:
     return _map_lines(collection)
 
 
-def _dump(sent: SourceFolder) -> dict[str, Path]:
+def _dump(sent: SourceFolder) -> dict[str, str]:
     """Return the files of a data dump by kind; refuse unknown files, and two of one kind."""
-    files: dict[str, Path] = {}
+    files: dict[str, str] = {}
     problems = []
-    for path in (file.path for file in sent_files(sent, "dump")):
-        kinds = dump_files(path)
+    for file in sent_files(sent, "dump"):
+        kinds = dump_files(file.path)
         again = [kind for kind in kinds if kind in files]
         if not kinds or again:
             what = f"another file of {', '.join(again)}" if again else "a file of another name"
             expected = f"{', '.join(DUMP_FILES.values())}, each once, plain or as gz, bz2 or 7z"
             todo = "Rename the file, or send a 7z archive of the dump."
-            problems.append(Problem(path.name, None, what, expected, todo))
-        files |= kinds
+            problems.append(Problem(file.path.name, None, what, expected, todo))
+        files |= dict.fromkeys(kinds, file.name)
     if problems:
         raise FileRefusedError(problems)
     return files
 
 
-def _index(sent: SourceFolder, name: str) -> Path | None:
-    files = [file.path for file in sent_files(sent, name)]
-    return sent.root / name if len(files) > 1 else next(iter(files), None)
+def _index(sent: SourceFolder, name: str) -> str | None:
+    files = [file.name for file in sent_files(sent, name)]
+    return name if len(files) > 1 else next(iter(files), None)
 
 
 def _day(text: str | None) -> date | None:
