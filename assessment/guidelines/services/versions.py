@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.db.models import Q
 
+from arqkit.formats.labs.files import LONGEST_GUIDELINES
 from arqkit.records import TaskKind
 from arqkit.texts.html.foreign import answer_html
 from arqkit.texts.html.sanitizer import clean_title_and_body
@@ -31,8 +32,6 @@ from collection.selectors.formulas import post_of_formula
 from collection.selectors.threads import corrected_post, posts_of
 
 LONGEST_ENTRY = 10_000  # characters of each text
-
-LONGEST = 50_000  # characters
 
 
 class EntryItem(NamedTuple):
@@ -298,7 +297,7 @@ def write_guideline(
         )
     text = text.replace("\r\n", "\n").strip() + "\n"
     todo = "Write guidelines for assessors."
-    require_text(text, "The text of the guidelines", most=LONGEST, todo=todo)
+    require_text(text, "The text of the guidelines", most=LONGEST_GUIDELINES, todo=todo)
     current = newest.definitions if newest else {}
     definitions = current if definitions is None else dict(definitions)
     is_same = text == guideline_text(task, newest) and definitions == current
