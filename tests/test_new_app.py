@@ -1,4 +1,4 @@
-"""A new optional app with a tab, a page, a job and an export is its folder and one line."""
+"""A new optional app with a tab, a page, a job, a file and a table is its folder and one line."""
 
 import os
 import shutil
@@ -10,11 +10,16 @@ from django.conf import settings
 from tests.paths import PACKAGES, ROOT
 
 USED = """
+import zipfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from django.test import Client
 from django.test.utils import setup_test_environment
 from arqlab.celery import app
 from arqlab.core.models import Job, Lab, User
 from arqlab.jobs.services.jobs import run_next_job
+from contrib.sample.models import Greeting
+from desk.services.lab_archives import archive_lab
 from django.utils import timezone
 
 setup_test_environment()
@@ -36,6 +41,15 @@ while run_next_job(at=timezone.now()):
     pass
 job = Job.objects.get(kind="greeting")
 assert (job.state, job.summary) == ("done", [f"{len(topics)} topics greeted."]), job.message
+Greeting.objects.create(topic=task.topics.first(), words="good morning", secret="hush")
+with TemporaryDirectory() as folder:
+    archive = archive_lab(lab, path=Path(folder, "lab.zip"))
+    assert archive.counts["sample.greeting"] == 1
+    with zipfile.ZipFile(archive.path) as zipped:
+        rows = zipped.read("demo/data/tables/sample.greeting.jsonl").decode()
+        greetings = zipped.read(f"demo/data/{task.slug}/greetings.tsv")
+    assert "good morning" in rows and "hush" not in rows, rows
+    assert greetings.startswith(b"hello")
 app.loader.import_default_modules()
 assert "contrib.sample.tasks.greet_nobody" in app.conf.beat_schedule
 """
