@@ -1,13 +1,23 @@
 """Forms to load labs, topics, qrels, judgments and collection files."""
 
+from collections.abc import Mapping
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings
 from django.core.files import File
 from django.template.defaultfilters import filesizeformat
 
+from arqkit.formats.labs.files import (
+    JUDGMENTS,
+    QRELS,
+    RUNS,
+    TOPIC_FORMULAS,
+    TOPIC_INFO,
+    TOPICS,
+    TaskFileKind,
+)
 from arqkit.formats.labs.tables import slug_text
 from arqkit.protocols.scales import read_scale
 from arqkit.texts.posts.topic_making import ALIKE, MEASURED
@@ -25,12 +35,16 @@ class LoadForm(forms.Form):
 
     is_small = True
     """Whether the files are read as a whole, so that their size is limited."""
+    kinds: ClassVar[Mapping[str, TaskFileKind[Any]]] = {}
+    """The kinds of files of a task by their fields."""
     confirmed = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, place: Lab | Task | None, again: bool = False, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.place = place
         self.again = again
+        for name, kind in self.kinds.items():
+            self.fields[name].help_text = self.fields[name].help_text or kind.sentence
         for field in self.fields.values():
             field.required = field.required and not (again and isinstance(field, forms.FileField))
 
@@ -142,21 +156,10 @@ class RestoreForm(LoadForm):
 class TopicsForm(LoadForm):
     """The topics of a task."""
 
-    topics = forms.FileField(
-        label="Topics",
-        help_text="The labs' XML, or NTCIR's two columns.",
-        error_messages={"required": "Choose a topic file."},
-    )
-    topic_info = forms.FileField(
-        label="Topic information",
-        required=False,
-        help_text="CSV or JSON: category, difficulty, dependency.",
-    )
-    topic_formulas = forms.FileField(
-        label="Topic formulas",
-        required=False,
-        help_text="The index of the topics' formulas (TSV), which names the thread of each topic.",
-    )
+    kinds = {kind.key: kind for kind in (TOPICS, TOPIC_INFO, TOPIC_FORMULAS)}
+    topics = forms.FileField(label="Topics", error_messages={"required": "Choose a topic file."})
+    topic_info = forms.FileField(label="Topic information", required=False)
+    topic_formulas = forms.FileField(label="Topic formulas", required=False)
     delete_others = forms.BooleanField(
         label="Delete topics of this task that are not in the file", required=False
     )
@@ -170,11 +173,8 @@ class TopicsForm(LoadForm):
 class QrelsForm(LoadForm):
     """One version of a task's qrels."""
 
-    file = forms.FileField(
-        label="Qrels",
-        help_text="Lines of topic, 0, item and label, separated by tabs or spaces.",
-        error_messages={"required": "Choose a qrels file."},
-    )
+    kinds = {"file": QRELS}
+    file = forms.FileField(label="Qrels", error_messages={"required": "Choose a qrels file."})
     name = forms.CharField(
         label="Version name",
         max_length=50,
@@ -220,6 +220,7 @@ class QrelsForm(LoadForm):
 class JudgmentsForm(LoadForm):
     """Judgments made elsewhere."""
 
+    kinds = {"file": JUDGMENTS}
     file = forms.FileField(
         label="Judgments",
         help_text="TSV with the columns topic, item, label and optionally assessor, comment, "
@@ -238,6 +239,7 @@ class JudgmentsForm(LoadForm):
 class RunsForm(LoadForm):
     """Runs of several teams."""
 
+    kinds = {"file": RUNS}
     is_small = False
     file = FilesField(
         label="Runs",

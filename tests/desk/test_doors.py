@@ -32,6 +32,7 @@ from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
 from assessment.qrels.services.loading import LoadedLab, load_lab, load_qrels
 from desk.services.archive_documents import lab_documents
 from desk.services.exports import task_exports
+from desk.views.loads import FORMS
 from submissions.models import AnswerId, Run
 from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
@@ -46,12 +47,7 @@ TASK = "/labs/arqmath-x/tasks/task1/"
 RUN = b"A.1\t10\t1\t9.5\tours\nA.1\t11\t2\t8.5\tours\n"
 FOLDER = {"topics", "topic_info"}  # by `load_lab_file`, as it makes the tasks
 BROWSER = {
-    "topics": ("topics", "topics"),
-    "topic_info": ("topics", "topic_info"),
-    "topic_formulas": ("topics", "topic_formulas"),
-    "qrels": ("qrels", "file"),
-    "judgments": ("judgments", "file"),
-    "runs": ("runs", "file"),
+    kind.key: (load, field) for load, form in FORMS.items() for field, kind in form.kinds.items()
 }
 """The kind of load in the browser, and its field, that takes each kind of file."""
 NOT_IN_BROWSER = {
@@ -137,7 +133,7 @@ def test_every_kind_of_file_is_written_and_loaded_by_each_door_or_has_a_reason_w
 
     assert of_kinds.keys() - {""} == TASK_FILES.keys()
     assert FOLDER | folder_loads().keys() | {"topic_formulas"} == TASK_FILES.keys()
-    assert BROWSER.keys() | NOT_IN_BROWSER.keys() == TASK_FILES.keys()
+    assert BROWSER.keys() ^ NOT_IN_BROWSER.keys() == TASK_FILES.keys()
     for key, kind in TASK_FILES.items():
         for path in of_kinds[key]:
             assert fnmatch(path, f"task?/{kind.name}{'/*' * kind.is_folder}"), path

@@ -61,6 +61,11 @@ class TaskFileKind(Generic[T]):
     is_folder: bool = False
     is_named: bool = True
 
+    @property
+    def sentence(self) -> str:
+        """Return the formats as a sentence."""
+        return f"{self.contents[0].upper()}{self.contents[1:]}."
+
 
 def _guidelines(file: SourcePath, path: str, _: TaskFacts) -> str:
     text = source_text(file.content(), path=path)

@@ -24,7 +24,12 @@ from assessment.models import Judgment, PoolItem
 from assessment.qrels.selectors.drafts import LabelSource, task_scale, with_current
 from assessment.tickets.services.reports import update_tickets
 
-_GIVEN = ("comment", "active_ms", "judged_at", "given_at", "reason", "marks")
+_GIVEN = tuple(
+    field.name
+    for field in Judgment._meta.concrete_fields
+    if not field.is_relation and JudgedLine._field_defaults.get(field.name, "") is None
+)
+"""The fields of a judgment that a line may have or leave out."""
 _DETAILS = ("assessor_id", "guideline_id", *_GIVEN)
 
 JUDGED_MEANWHILE = (
