@@ -53,13 +53,15 @@ class Tab:
     """A tab that leads to a page, on the pages of a lab or of a task (`thing`).
 
     Tabs stand in their `order`; `seen` is asked with the user's roles in the lab. The section of
-    its page marks it.
+    its page marks it. `guide` is the chapter of the guides about the pages of that section that
+    not only organizers open; theirs has a section for each tab.
     """
 
     thing: Literal["lab", "task"]
     words: str
     order: int
     seen: Callable[[Roles], bool] = everybody
+    guide: str = ""
 
 
 def for_organizers(access: A) -> A:

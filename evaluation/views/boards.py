@@ -155,7 +155,10 @@ def spread_context(
 
 
 @pages.read(
-    "leaderboard/", "leaderboard", shows="leaderboard", tabs=(Tab("task", "Leaderboard", 80),)
+    "leaderboard/",
+    "leaderboard",
+    shows="leaderboard",
+    tabs=(Tab("task", "Leaderboard", 80, guide="results.html"),),
 )
 def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the leaderboard as the user can see it, or return it as a file.

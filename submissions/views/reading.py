@@ -37,7 +37,12 @@ STATES = {**dict(Run.Status.choices), "withdrawn": "Withdrawn"}
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
 
-@pages.read("", "run-list", tabs=(Tab("task", "Runs", 30, submitters),), access=runs_task_or_404)
+@pages.read(
+    "",
+    "run-list",
+    tabs=(Tab("task", "Runs", 30, submitters, "team.html"),),
+    access=runs_task_or_404,
+)
 def run_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the runs of the user's teams, or of all teams for organizers."""
     runs, context = runs_visible_to(request.user, task).for_lists(), submission_state(request, task)

@@ -1,5 +1,6 @@
 """The tabs of labs and tasks, on every page of one of them."""
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from django import template
@@ -12,10 +13,6 @@ from arqlab.web.pages import Page, page_of
 from arqlab.web.places import tabs_of, url_of
 
 register = template.Library()
-
-
-# The chapters of pages that are not only for organizers, by section.
-CHAPTERS = {"judging": "assessor.html", "leaderboard": "results.html", "runs": "team.html"}
 
 
 class ShownTab(NamedTuple):
@@ -52,10 +49,17 @@ def guide_address(context: dict[str, Any]) -> str:
     """
     page = page_of(context["request"]) if "request" in context else Page()
     is_theirs = getattr(page.access, "is_for_organizers", False)
-    chapter = page.guide or CHAPTERS.get(page.section, "")
+    chapter = page.guide or _chapters().get(page.section, "")
     if page.section and not page.guide and (is_theirs or not chapter):
         chapter = f"organizer.html#{page.section}"
     return url_of("guide", "index.html").replace("index.html", chapter)
+
+
+@cache
+def _chapters() -> dict[str, str]:
+    """Return the chapters of pages that not only organizers open, by section."""
+    tabs = [*tabs_of("lab"), *tabs_of("task")]
+    return {page.section: tab.guide for (page, _, _), tab in tabs if tab.guide}
 
 
 def _shown(lab: Lab, task: Task | None, standing: LabRoles) -> list[ShownTab]:

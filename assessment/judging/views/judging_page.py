@@ -51,7 +51,10 @@ def offline_worker(request: HttpRequest) -> HttpResponse:
 @pages.read(
     f"{LAB}judging/",
     "judging-home",
-    tabs=(Tab("lab", "Judging", 20, judges), Tab("task", "Judging", 75, only_assessors)),
+    tabs=(
+        Tab("lab", "Judging", 20, judges, "assessor.html"),
+        Tab("task", "Judging", 75, only_assessors),
+    ),
     access=looked_up_lab_or_404,
 )
 def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
