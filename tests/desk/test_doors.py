@@ -25,10 +25,11 @@ from arqkit.formats.labs.folder import QrelsFile
 from arqkit.loads import LoadChoice
 from arqkit.records import FileRefusedError
 from arqkit.texts.maths.typesetting import ENGINE
+from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, Task, Topic
 from arqlab.web.folder_loads import folder_loads
 from assessment.guidelines.services.versions import write_guideline
-from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
+from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, QrelSet
 from assessment.qrels.services.loading import LoadedLab, load_lab, load_qrels
 from desk.services.archive_documents import lab_documents
 from desk.services.exports import task_exports
@@ -249,6 +250,7 @@ REFUSED = [
     ("qrels", b"A.1 0 10\n", {}),
     ("qrels", b"A.1 0 10 1\n", {"relevant_from": 9}),
     ("qrels", b"A.1 0 10 1\n", {"labels": "0-1", "relevant_from": 2}),
+    ("qrels", b"A.1 0 10 2\n", {"name": "v1"}),
     ("judgments", b"topic\titem\tlabel\nA.1\t10\t9\n", {}),
     ("judgments", b"topic\titem\tlabel\nA.1\tnone\t1\n", {}),
     ("judgments", b"topic\titem\tlabel\tassessor\nA.1\t10\t1\tnobody\n", {}),
@@ -298,6 +300,41 @@ def test_a_file_is_refused_in_the_same_words_by_each_door(
         )
 
 
+def without_pool() -> None:
+    for model in (Judgment, PoolInstance, PoolItem, Pool):
+        model.objects.all().delete()
+
+
+def with_pool() -> None:
+    assert Pool.objects.exists()
+
+
+JUDGED = b"topic\titem\tlabel\nA.1\t10\t1\n"
+ONE_TOPIC = b"<Topics><Topic number='A.2'><Title>Two</Title></Topic></Topics>"
+
+
+@pytest.mark.parametrize(
+    ("prepare", "key", "data", "options"),
+    [
+        (without_pool, "judgments", JUDGED, {}),
+        (with_pool, "topics", ONE_TOPIC, {"delete_others": "on"}),
+    ],
+)
+def test_what_a_lab_cannot_take_is_refused_in_the_same_sentence_by_each_door(
+    whole, post, tmp_path, prepare, key, data, options
+):
+    refused = Refused(whole, tmp_path / "lab", key, options)
+    prepare()
+    write(archived(whole.lab), refused.folder)
+    refused.path.write_bytes(data)
+
+    [(_, sentence)] = by_folder(refused)
+
+    assert by_browser(refused, post) == {(None, sentence)}
+    if key in COMMANDS:
+        assert by_command(refused) == sentence
+
+
 def by_folder(refused: Refused) -> Words:
     """Return what the folder of a lab is refused for."""
     lab, task = refused.scene.lab, refused.scene.task
@@ -309,11 +346,13 @@ def by_folder(refused: Refused) -> Words:
         *(f'{key} = "task1/{name}"' for key, name in files.items()),
     ]
     if refused.key == "qrels":
-        lines += ["[[tasks.qrels]]", 'name = "new"', 'file = "task1/qrels.new.tsv"']
-        lines += [f"{name} = {value!r}" for name, value in refused.options.items()]
+        values = {"name": "new", "file": "task1/qrels.new.tsv"} | refused.options
+        lines += ["[[tasks.qrels]]", *(f"{name} = {value!r}" for name, value in values.items())]
     (refused.folder / "lab.toml").write_text("\n".join(lines) + "\n")
-    with pytest.raises(FileRefusedError) as error:
+    with pytest.raises((FileRefusedError, UserError)) as error:
         load(refused.folder, confirmed=True)
+    if isinstance(error.value, UserError):
+        return {(None, error.value.message)}
     return refused.words(error.value.problems)
 
 
@@ -326,9 +365,12 @@ def by_browser(refused: Refused, post: Callable[..., Job]) -> Words:
     if kind == "topics":
         topics = refused.folder / "task1" / "topics.xml"
         sent = {"topics": uploads({"task1/topics.xml": topics.read_bytes()})} | sent
-    options = {"name": "new", "items": "posts"} | refused.options if kind == "qrels" else {}
+    options = {"name": "new", "items": "posts"} if kind == "qrels" else {}
+    options |= refused.options
     job = post(refused.scene.organizer, f"{TASK}load/{kind}/", **sent, **options)
     assert job.state == Job.State.REFUSED, job.message
+    if not job.problem_count:
+        return {(None, job.message)}
     names = ("source", "line", "found", "expected", "todo")
     return refused.words(job.problems.values_list(*names))
 
