@@ -129,6 +129,10 @@ class Run(Publication):
         EXTRACTIVE = "extract", "Extractive"
         GENERATIVE = "generate", "Generative"
 
+    # The counts of `RunQuerySet.for_lists`.
+    errors: int
+    warnings: int
+
     task = models.ForeignKey(Task, models.PROTECT, related_name="runs")
     team = models.ForeignKey(Team, models.PROTECT, related_name="runs")
     upload = models.ForeignKey(Upload, models.PROTECT, related_name="runs")

@@ -571,6 +571,47 @@ def test_files_from_outside_are_opened_by_their_owner():
     assert {one for one in OPENERS if not any(name.startswith(one) for name in openers)} == set()
 
 
+def untyped_tables(tree: ast.Module) -> list[int]:
+    """Return the lines where a table or a column does not say of which rows it is."""
+    subscripted = {id(it.value) for it in ast.walk(tree) if isinstance(it, ast.Subscript)}
+    annotated = [
+        *(it.annotation for it in ast.walk(tree) if isinstance(it, ast.AnnAssign | ast.arg)),
+        *(it.returns for it in ast.walk(tree) if isinstance(it, ast.FunctionDef)),
+        *(it.func for it in ast.walk(tree) if isinstance(it, ast.Call)),
+    ]
+    bare = [
+        name.lineno
+        for annotation in annotated
+        if annotation
+        for name in ast.walk(annotation)
+        if isinstance(name, ast.Name) and name.id == "Table" and id(name) not in subscripted
+    ]
+    unknown = [
+        it.lineno
+        for it in ast.walk(tree)
+        if isinstance(it, ast.Call) and ast.unparse(it.func) in ("Table[Any]", "Column[Any]")
+    ]
+    return sorted({*bare, *unknown})
+
+
+def test_each_table_says_of_which_rows_it_is():
+    """So that mypy reports a column that reads what no row has."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in product_files()}
+    places = {path: lines for path, tree in trees.items() if (lines := untyped_tables(tree))}
+    assert places == {}
+
+
+def test_a_table_of_unknown_rows_is_seen():
+    code = """
+def first() -> Table:
+    return Table[Run]("runs", columns, runs)
+def second(table: list[Table[Run]]) -> Table[Run]:
+    return Table("runs", columns, runs)
+columns = [Column[Any]("Run", read)]
+"""
+    assert untyped_tables(ast.parse(code)) == [2, 5, 6]
+
+
 DATA_FILES = {
     "formats.toml": "formats of run files",
     "problems.toml": "kinds of problems of run files",

@@ -163,14 +163,21 @@ class PairSummary(NamedTuple):
         return self.p is not None and self.p < SIGNIFICANT
 
 
+class SeveralTopic(NamedTuple):
+    """A topic with the scores of some runs; a missing one is None."""
+
+    query_id: str
+    values: list[float | None]
+
+
 class SeveralRuns(NamedTuple):
     """Some runs with their scores by topic, and their pairs.
 
-    `topics` has the topics with the best mean of these runs first; a missing score is None.
+    `topics` has the topics with the best mean of these runs first.
     """
 
     runs: list[BoardRun]
-    topics: list[tuple[str, list[float | None]]]
+    topics: list[SeveralTopic]
     pairs: list[PairSummary]
 
 
@@ -241,7 +248,9 @@ def several_runs(
     return SeveralRuns(
         [compared.runs[place] for place in places],
         [
-            (compared.matrix.topics[place], [number_or_none(value) for value in scores[:, place]])
+            SeveralTopic(
+                compared.matrix.topics[place], [number_or_none(it) for it in scores[:, place]]
+            )
             for place in order
         ],
         [

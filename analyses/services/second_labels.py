@@ -22,6 +22,17 @@ class MeasureEffect(NamedTuple):
     judged_again: RankingEffect
 
 
+class SecondMeans(NamedTuple):
+    """The means of a run in a measure: over all topics, and over those judged again."""
+
+    measure: Measure
+    run: str
+    first: float
+    second: float
+    first_again: float | None
+    second_again: float | None
+
+
 class SecondEffect(NamedTuple):
     """The effect of the second labels of a round on the leaderboard.
 
@@ -37,10 +48,11 @@ class SecondEffect(NamedTuple):
     means: pl.DataFrame
 
     @property
-    def rows(self) -> list[dict[str, object]]:
-        """Return the means of each run by measure, with the measure's heading."""
-        headings = {effect.measure.name: effect.measure.heading for effect in self.measures}
-        return [row | {"heading": headings[row["measure"]]} for row in self.means.to_dicts()]
+    def rows(self) -> list[SecondMeans]:
+        """Return the means of each run by measure."""
+        measures = {effect.measure.name: effect.measure for effect in self.measures}
+        rows = self.means.select(SecondMeans._fields).iter_rows()
+        return [SecondMeans(measures[name], *values) for name, *values in rows]
 
 
 def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:

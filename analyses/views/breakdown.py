@@ -21,7 +21,7 @@ from arqlab.labs.permissions import may_organize, organized_task_or_404, task_or
 from arqlab.labs.selectors import PUBLIC_INFO
 from arqlab.web.cells import COUNT, SCORE, TAU, TENTHS
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer, run_columns, to
+from arqlab.web.tables import Column, Row, Table, answer, run_columns
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named, version_topics
 from assessment.qrels.views.labels import label_columns
@@ -34,7 +34,9 @@ pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
 SIDES = {ItemKind.FORMULA_IDS: "all instances", ItemKind.VISUAL_IDS: "visually distinct"}
 """The kinds of items that qrels of formulas have, and what they score."""
-GROUPS = Column("Groups", lambda pair: f"{pair.first.capitalize()} and {pair.second}", is_head=True)
+GROUPS = Column[GroupPair](
+    "Groups", lambda pair: f"{pair.first.capitalize()} and {pair.second}", is_head=True
+)
 MOST_BARS = 39
 """The most runs that are drawn as bars for each group; of more, the table says it better."""
 
@@ -54,6 +56,21 @@ class InstanceScores(NamedTuple):
     runs: list[BoardRun]
     measures: list[MeasureSides]
     topics: int
+
+
+class PlacedRun(NamedTuple):
+    """A run with its place among the means of each group."""
+
+    place: int
+    run: BoardRun
+
+
+class GroupLabels(NamedTuple):
+    """A group of topics, how many of them have labels, and the mean number of each label."""
+
+    group: str
+    topics: int
+    means: dict[int, float]
 
 
 def other_version(qrel_set: QrelSet) -> QrelSet | None:
@@ -105,24 +122,26 @@ def instances(request: HttpRequest, task: Task) -> HttpResponse:
     other = other_version(qrel_set)
     scores = instance_scores(qrel_set, other) if other else None
     context = {"scores": scores, "chosen": qrel_set}
-    tables = []
+    tables: list[Table[Any]] = []
     if scores:
-        first = Column("Measure", "measure.heading", is_head=True)
+        first = Column[MeasureSides]("Measure", lambda row: row.measure.heading, is_head=True)
         sides = "by all instances and by visually distinct formulas"
-        tables = [
-            _instances_table(task, qrel_set, scores),
-            _taus_table(first, scores.measures, "pair.", sides),
-        ]
+        taus = _taus_table(first, scores.measures, lambda row: row.pair, sides)
+        tables = [_instances_table(task, qrel_set, scores), taus]
     return answer(request, "analyses/instances.html", context, *tables)
 
 
-def _instances_table(task: Task, qrel_set: QrelSet, scores: InstanceScores) -> Table:
-    page, query = "evaluation:run-scores", urlencode({"qrels": qrel_set.name})
+def _instances_table(task: Task, qrel_set: QrelSet, scores: InstanceScores) -> Table[PlacedRun]:
+    query = urlencode({"qrels": qrel_set.name})
     all_, distinct = (version.name for version in scores.versions)
-    return Table(
+    runs: tuple[Column[PlacedRun], ...] = run_columns(
+        lambda row: row.run,
+        url=lambda row: f"{task_url('evaluation:run-scores', task, row.run.key)}?{query}",
+    )
+    return Table[PlacedRun](
         "instances",
         [
-            *run_columns("1", url=to(page, task.lab.slug, task.slug, of="1.key", query=query)),
+            *runs,
             *(
                 Column(
                     f"{rated.measure.heading}, {('all', 'distinct')[side]}",
@@ -134,28 +153,39 @@ def _instances_table(task: Task, qrel_set: QrelSet, scores: InstanceScores) -> T
                 for rated in scores.measures
             ),
         ],
-        list(enumerate(scores.runs)),
+        [PlacedRun(*run) for run in enumerate(scores.runs)],
         caption=f"Means over the {counted(scores.topics, 'topic')} that the qrels {all_} (all "
         f"instances) and {distinct} (visually distinct) have in common.",
         file=f"{task.lab.slug}-{task.slug}-instances",
     )
 
 
-def _mean(group: TopicGroup) -> Callable[[tuple[int, BoardRun]], float | None]:
-    """Return what reads the mean of a numbered run in a group; None without a score."""
-    return lambda row: number_or_none(group.means[row[0]])
+def _mean(group: TopicGroup) -> Callable[[PlacedRun], float | None]:
+    """Return what reads the mean of a run in a group; None without a score."""
+    return lambda row: number_or_none(group.means[row.place])
 
 
-def _taus_table(first: Column, rows: Sequence[Any], pair: str, sides: str) -> Table:
-    """Return the correlations of pairs of rankings, each with the path `pair` in its row."""
-    figures = (("Runs", "runs", COUNT), ("Kendall’s tau", "tau", TAU), ("Swaps", "swaps", COUNT))
-    return Table(
+def _taus_table(
+    first: Column[Row], rows: Sequence[Row], pair: Callable[[Row], GroupPair], sides: str
+) -> Table[Row]:
+    """Return the correlations of pairs of rankings, each the `pair` of a row."""
+    return Table[Row](
         "taus",
-        [first, *(Column(name, f"{pair}{part}", kind) for name, part, kind in figures)],
+        [
+            first,
+            Column("Runs", lambda row: pair(row).runs, COUNT),
+            Column("Kendall’s tau", lambda row: pair(row).tau, TAU),
+            Column("Swaps", lambda row: pair(row).swaps, COUNT),
+        ],
         rows,
         caption=f"Kendall’s tau-b between the rankings {sides}: 1 for the same ranking, −1 for the "
         "reverse. Swaps are the pairs of runs whose order differs.",
     )
+
+
+def _pairs_table(groups: Sequence[TopicGroup]) -> Table[GroupPair]:
+    pairs = group_correlations(groups)
+    return _taus_table(GROUPS, pairs, lambda pair: pair, "of the runs by two groups")
 
 
 def topic_attributes(task: Task, release: int | None = None) -> dict[str, dict[str, str]]:
@@ -195,7 +225,7 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
     }
     tables = (
         _groups_table(attribute, columns, compared, context["visible"]),
-        _taus_table(GROUPS, group_correlations(groups), "", "of the runs by two groups"),
+        _pairs_table(groups),
         _labels_table(context["visible"].qrel_set, values, [group.name for group in groups]),
     )
     return answer(request, "analyses/breakdown.html", context, *tables if groups else ())
@@ -208,14 +238,17 @@ def _usual_values(attribute: str) -> tuple[str, ...]:
 
 def _groups_table(
     by: str, columns: list[TopicGroup], compared: ComparedRuns, visible: VisibleBoard
-) -> Table:
+) -> Table[PlacedRun]:
     """Return the runs with their means by group; as on the leaderboard, only some are the best."""
-    page = scores_page(visible, compared.measure, of="1.key")
-    return Table(
+    page = scores_page(visible, compared.measure)
+    runs: tuple[Column[PlacedRun], ...] = run_columns(
+        lambda row: row.run, url=lambda row: page(row.run)
+    )
+    return Table[PlacedRun](
         "groups",
         [
-            Column("No.", lambda row: row[0] + 1, COUNT, name=None),
-            *run_columns("1", url=page),
+            Column("No.", lambda row: row.place + 1, COUNT, name=None),
+            *runs,
             *(
                 Column(
                     f"{group.name.capitalize()} ({group.topics})",
@@ -227,7 +260,7 @@ def _groups_table(
                 for group in columns
             ),
         ],
-        list(enumerate(compared.runs)),
+        [PlacedRun(*run) for run in enumerate(compared.runs)],
         caption=f"{compared.measure.heading} by {heading(by).lower()}, best mean over all topics "
         "first and runs that do not count last, with the number of topics in parentheses. The best "
         "value of each column is bold. The mean gap is the mean difference between neighbours in "
@@ -238,7 +271,9 @@ def _groups_table(
     )
 
 
-def _labels_table(qrel_set: QrelSet, values: Mapping[str, str], groups: Sequence[str]) -> Table:
+def _labels_table(
+    qrel_set: QrelSet, values: Mapping[str, str], groups: Sequence[str]
+) -> Table[GroupLabels]:
     """Return the mean number of items with each label by group of topics (003 figure 2)."""
     topics = version_topics(qrel_set)
     labels = qrel_set.label_scale.judgments
@@ -250,13 +285,14 @@ def _labels_table(qrel_set: QrelSet, values: Mapping[str, str], groups: Sequence
             for label in labels
             if of_group
         }
-        rows.append({"group": name, "topics": len(of_group), "means": means})
-    return Table(
+        rows.append(GroupLabels(name, len(of_group), means))
+    columns: list[Column[GroupLabels]] = label_columns(labels, lambda row: row.means, TENTHS)
+    return Table[GroupLabels](
         "labels",
         [
-            Column("Group", lambda row: row["group"].capitalize(), is_head=True),
-            Column("Topics", "topics", COUNT),
-            *label_columns(labels, "means", TENTHS),
+            Column("Group", lambda row: row.group.capitalize(), is_head=True),
+            Column("Topics", lambda row: row.topics, COUNT),
+            *columns,
         ],
         rows,
         caption="The mean number of items with each label in the topics of a group.",
@@ -264,10 +300,10 @@ def _labels_table(qrel_set: QrelSet, values: Mapping[str, str], groups: Sequence
     )
 
 
-def _is_best(group: TopicGroup, compared: ComparedRuns) -> Callable[[tuple[int, BoardRun]], bool]:
+def _is_best(group: TopicGroup, compared: ComparedRuns) -> Callable[[PlacedRun], bool]:
     counts = np.array([run.counts for run in compared.runs], dtype=bool)
     most = np.nanmax(group.means, initial=0.0, where=counts)
-    return lambda row: bool(row[1].counts and group.means[row[0]] >= most > 0)
+    return lambda row: bool(row.run.counts and group.means[row.place] >= most > 0)
 
 
 def _chart(columns: list[TopicGroup], compared: ComparedRuns, task: Task) -> dict[str, Any] | None:

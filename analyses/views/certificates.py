@@ -14,7 +14,7 @@ from analyses.services.certificates import (
     opened_certification,
 )
 from arqkit.measures.names import Measure
-from arqkit.reusability.certificate import Certificate, LeftOut
+from arqkit.reusability.certificate import Certificate, Harm, LeftOut
 from arqlab.core.models import Task
 from arqlab.jobs.views import page_of_job, requested
 from arqlab.labs.permissions import task_or_404
@@ -67,58 +67,53 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
 
 
 def _tables(certified: Certification, certificate: Certificate, measure: Measure) -> dict[str, Any]:
-    teams = _named(certified, _only(certificate.teams.changes, measure))
-    counts = _parties(certificate.each_run, measure)
-    runs_alone = _named(
-        certified,
-        _only(certificate.each_run.changes, measure).join(
-            counts, on="party", maintain_order="left"
-        ),
+    items = _parties(certificate.each_run, measure).select("party", "items")
+    of_runs = _only(certificate.each_run.changes, measure).join(
+        items, on="party", maintain_order="left"
     )
-    depths = _only(certificate.depths, measure).to_dicts()
-    parties = _parties(certificate.teams, measure)
-    parties = parties.sort("relevant", "items", descending=True, maintain_order=True)
+    of_teams = _only(certificate.teams.changes, measure).with_columns(items=None)
     return {
         "measure": measure,
         "certificate": certificate,
-        "teams": parties.to_dicts(),
-        "depths": depths,
-        "primes": certificate.primes.to_dicts(),
         "tables": {
             "findings": _findings_table(certified, certificate, measure),
             "primes": _primes_table(certificate.primes),
-            "teams": _teams_table(parties),
-            "runs": _runs_table(teams, runs_alone, measure),
-            "depths": _depths_table(depths, measure),
+            "teams": _teams_table(_parties(certificate.teams, measure)),
+            "runs": _runs_table(_named(certified, of_teams), _named(certified, of_runs), measure),
+            "depths": _depths_table(_only(certificate.depths, measure), measure),
         },
     }
 
 
-def _findings_table(certified: Certification, certificate: Certificate, measure: Measure) -> Table:
-    def other(row: dict[str, Any]) -> str:
-        row_measure = row["measure"]
-        return "" if row_measure == measure else f"?{urlencode({'measure': row_measure.name})}"
+class _Harms(NamedTuple):
+    measure: Measure
+    teams: Harm
+    runs: Harm
+
+
+def _findings_table(
+    certified: Certification, certificate: Certificate, measure: Measure
+) -> Table[_Harms]:
+    def other(row: _Harms) -> str:
+        is_other = row.measure != measure
+        return f"?{urlencode({'measure': row.measure.name})}" if is_other else ""
 
     rows = [
-        {
-            "measure": row_measure,
-            "teams": certificate.teams.harm(row_measure),
-            "runs": certificate.each_run.harm(row_measure),
-        }
-        for row_measure in certified.measures
+        _Harms(each, certificate.teams.harm(each), certificate.each_run.harm(each))
+        for each in certified.measures
     ]
-    return Table(
+    return Table[_Harms](
         "findings",
         [
-            Column("Measure", "measure.heading", is_head=True, link=other),
-            Column("Mean change", "teams.mean", SCORE, over=TEAM_LEFT_OUT),
-            Column("Largest", "teams.largest", SCORE, over=TEAM_LEFT_OUT),
-            Column("Ranks", "teams.ranks", COUNT, over=TEAM_LEFT_OUT),
-            Column("Tau", "teams.tau", TAU, over=TEAM_LEFT_OUT),
-            Column("Mean change", "runs.mean", SCORE, over=RUN_LEFT_OUT),
-            Column("Largest", "runs.largest", SCORE, over=RUN_LEFT_OUT),
-            Column("Ranks", "runs.ranks", COUNT, over=RUN_LEFT_OUT),
-            Column("Tau", "runs.tau", TAU, over=RUN_LEFT_OUT),
+            Column("Measure", lambda row: row.measure.heading, is_head=True, link=other),
+            Column("Mean change", lambda row: row.teams.mean, SCORE, over=TEAM_LEFT_OUT),
+            Column("Largest", lambda row: row.teams.largest, SCORE, over=TEAM_LEFT_OUT),
+            Column("Ranks", lambda row: row.teams.ranks, COUNT, over=TEAM_LEFT_OUT),
+            Column("Tau", lambda row: row.teams.tau, TAU, over=TEAM_LEFT_OUT),
+            Column("Mean change", lambda row: row.runs.mean, SCORE, over=RUN_LEFT_OUT),
+            Column("Largest", lambda row: row.runs.largest, SCORE, over=RUN_LEFT_OUT),
+            Column("Ranks", lambda row: row.runs.ranks, COUNT, over=RUN_LEFT_OUT),
+            Column("Tau", lambda row: row.runs.tau, TAU, over=RUN_LEFT_OUT),
         ],
         rows,
         caption="Changes in scores and ranks of the runs when their team, or the run itself, is "
@@ -127,62 +122,101 @@ def _findings_table(certified: Certification, certificate: Certificate, measure:
     )
 
 
-def _primes_table(primes: pl.DataFrame) -> Table:
-    return Table(
+class _PrimeRow(NamedTuple):
+    measure: str
+    prime: str
+    tau: float | None
+
+
+def _primes_table(primes: pl.DataFrame) -> Table[_PrimeRow]:
+    return Table[_PrimeRow](
         "primes",
         [
-            Column("Measure", "measure", MEASURE, is_head=True),
-            Column("Prime", "prime", MEASURE),
-            Column("Kendall’s tau", "tau", TAU),
+            Column("Measure", lambda row: row.measure, MEASURE, is_head=True),
+            Column("Prime", lambda row: row.prime, MEASURE),
+            Column("Kendall’s tau", lambda row: row.tau, TAU),
         ],
-        primes,
+        [_PrimeRow(*row) for row in primes.select(_PrimeRow._fields).iter_rows()],
         caption="The prime measure removes unjudged items before it scores a ranking. Tau compares "
         "the two rankings of the runs.",
     )
 
 
-def _teams_table(parties: pl.DataFrame) -> Table:
-    return Table(
+class _PartyRow(NamedTuple):
+    party: str
+    items: int
+    relevant: int
+    tau: float | None
+
+
+def _teams_table(parties: pl.DataFrame) -> Table[_PartyRow]:
+    rows = parties.sort("relevant", "items", descending=True, maintain_order=True)
+    return Table[_PartyRow](
         "teams",
         [
-            Column("Team", "party", is_head=True),
-            Column("Items", "items", COUNT),
-            Column("Relevant", "relevant", COUNT),
-            Column("Kendall’s tau", "tau", TAU),
+            Column("Team", lambda row: row.party, is_head=True),
+            Column("Items", lambda row: row.items, COUNT),
+            Column("Relevant", lambda row: row.relevant, COUNT),
+            Column("Kendall’s tau", lambda row: row.tau, TAU),
         ],
-        parties,
+        [_PartyRow(*row) for row in rows.select(_PartyRow._fields).iter_rows()],
         caption="The judged items that only the runs of this team contributed, and Kendall’s tau "
         "between the rankings of all runs with and without them.",
     )
 
 
+class _Change(NamedTuple):
+    """A run with its figures with and without some items; the number of them, if only it has them.
+
+    The fields after the names are columns of `LeftOut.changes`.
+    """
+
+    team: str
+    tag: str
+    value: float
+    rank: int
+    unjudged: float | None
+    value_without: float
+    change: float
+    rank_change: int
+    unjudged_without: float | None
+    items: int | None
+
+
 class _RunRow(NamedTuple):
     """A run with its figures without the judgments of its team, and without its own."""
 
-    without_team: dict[str, Any]
-    without_run: dict[str, Any]
+    without_team: _Change
+    without_run: _Change
 
 
 def _runs_table(
-    teams: list[dict[str, Any]], runs_alone: list[dict[str, Any]], measure: Measure
-) -> Table:
+    teams: list[_Change], runs_alone: list[_Change], measure: Measure
+) -> Table[_RunRow]:
     """Return the runs with all judgments, and without those of their team or their own."""
-    return Table(
+    return Table[_RunRow](
         "runs",
         [
-            Column("Team", "without_team.team"),
-            Column("Run", "without_team.tag", is_head=True),
-            Column("Score", "without_team.value", SCORE, over="All judgments"),
-            Column("Rank", "without_team.rank", COUNT, over="All judgments"),
-            Column("Unjudged", "without_team.unjudged", TENTHS, over="All judgments"),
-            Column("Score", "without_team.value_without", SCORE, over=TEAM_LEFT_OUT),
-            Column("Change", "without_team.change", SIGNED, over=TEAM_LEFT_OUT),
-            Column("Ranks", "without_team.rank_change", RANKS, over=TEAM_LEFT_OUT),
-            Column("Unjudged", "without_team.unjudged_without", TENTHS, over=TEAM_LEFT_OUT),
-            Column("Items", "without_run.items", COUNT, over=RUN_LEFT_OUT),
-            Column("Change", "without_run.change", SIGNED, over=RUN_LEFT_OUT),
-            Column("Ranks", "without_run.rank_change", RANKS, over=RUN_LEFT_OUT),
-            Column("Unjudged", "without_run.unjudged_without", TENTHS, over=RUN_LEFT_OUT),
+            Column("Team", lambda row: row.without_team.team),
+            Column("Run", lambda row: row.without_team.tag, is_head=True),
+            Column("Score", lambda row: row.without_team.value, SCORE, over="All judgments"),
+            Column("Rank", lambda row: row.without_team.rank, COUNT, over="All judgments"),
+            Column("Unjudged", lambda row: row.without_team.unjudged, TENTHS, over="All judgments"),
+            Column("Score", lambda row: row.without_team.value_without, SCORE, over=TEAM_LEFT_OUT),
+            Column("Change", lambda row: row.without_team.change, SIGNED, over=TEAM_LEFT_OUT),
+            Column("Ranks", lambda row: row.without_team.rank_change, RANKS, over=TEAM_LEFT_OUT),
+            Column(
+                "Unjudged",
+                lambda row: row.without_team.unjudged_without,
+                TENTHS,
+                over=TEAM_LEFT_OUT,
+            ),
+            Column("Items", lambda row: row.without_run.items, COUNT, over=RUN_LEFT_OUT),
+            Column("Change", lambda row: row.without_run.change, SIGNED, over=RUN_LEFT_OUT),
+            Column("Ranks", lambda row: row.without_run.rank_change, RANKS, over=RUN_LEFT_OUT),
+            Column(
+                "Unjudged", lambda row: row.without_run.unjudged_without, TENTHS, over=RUN_LEFT_OUT
+            ),
         ],
         [_RunRow(*pair) for pair in zip(teams, runs_alone, strict=True)],
         caption="With all judgments, and without the items that only the team, or only the run, "
@@ -192,13 +226,9 @@ def _runs_table(
     )
 
 
-def _left_out_chart(teams: list[dict[str, Any]], measure: Measure) -> Chart:
+def _left_out_chart(teams: list[_Change], measure: Measure) -> Chart:
     runs = [
-        {
-            "name": f"{row['tag']}, {row['team']}",
-            "with": row["value"],
-            "without": row["value_without"],
-        }
+        {"name": f"{row.tag}, {row.team}", "with": row.value, "without": row.value_without}
         for row in teams
     ]
     return Chart(
@@ -212,23 +242,30 @@ def _left_out_chart(teams: list[dict[str, Any]], measure: Measure) -> Chart:
     )
 
 
-def _depths_table(depths: list[dict[str, Any]], measure: Measure) -> Table:
-    taus = [{"depth": row["depth"], "tau": row["tau"]} for row in depths]
-    return Table(
+class _DepthRow(NamedTuple):
+    depth: int
+    items: int
+    relevant: int
+    tau: float | None
+    change: float | None
+
+
+def _depths_table(depths: pl.DataFrame, measure: Measure) -> Table[_DepthRow]:
+    return Table[_DepthRow](
         "depths",
         [
-            Column("Depth", "depth", COUNT, is_head=True),
-            Column("Items", "items", COUNT),
-            Column("Relevant", "relevant", COUNT),
-            Column("Kendall’s tau", "tau", TAU),
-            Column("Largest change", "change", SCORE),
+            Column("Depth", lambda row: row.depth, COUNT, is_head=True),
+            Column("Items", lambda row: row.items, COUNT),
+            Column("Relevant", lambda row: row.relevant, COUNT),
+            Column("Kendall’s tau", lambda row: row.tau, TAU),
+            Column("Largest change", lambda row: row.change, SCORE),
         ],
-        depths,
+        [_DepthRow(*row) for row in depths.select(_DepthRow._fields).iter_rows()],
         caption="The judged items of the runs down to this depth, including those that no run "
         "contributed. A run that was pooled to a smaller depth keeps that depth.",
         chart=Chart(
             "pool-depths",
-            {"measure": measure.heading, "depths": taus},
+            {"measure": measure.heading, "depths": depths.select("depth", "tau").to_dicts()},
             "Kendall’s tau between the ranking by all judgments and the rankings by pools of "
             "several depths. The table below lists the values.",
             css="chart-middle",
@@ -246,8 +283,7 @@ def _parties(left_out: LeftOut, measure: Measure) -> pl.DataFrame:
     return left_out.parties.select("party", "items", "relevant", tau=measure.name)
 
 
-def _named(certified: Certification, changes: pl.DataFrame) -> list[dict[str, Any]]:
-    return [
-        row | dict(zip(("team", "tag"), certified.names[row["run"]], strict=True))
-        for row in changes.sort("rank", "run").to_dicts()
-    ]
+def _named(certified: Certification, changes: pl.DataFrame) -> list[_Change]:
+    """Return the changes of runs with the names of their teams and runs, the best runs first."""
+    rows = changes.sort("rank", "run").select("run", *_Change._fields[2:]).iter_rows()
+    return [_Change(*certified.names[run], *figures) for run, *figures in rows]

@@ -10,10 +10,8 @@ from arqkit.agreement.estimates import Agreement, Coefficients, Estimate
 from arqkit.labels import LabelScale
 from arqlab.web.cells import COUNT, DASH, HUNDREDTHS, CellKind
 from arqlab.web.cells import label as label_html
-from arqlab.web.tables import Chart, Column, Table, reader
+from arqlab.web.tables import Chart, Column, Table
 from assessment.pools.views.charts import HEATS
-
-ConfusionRow = tuple[str, Sequence[int], int]
 
 MOST_NARROW = 16
 """The most bars of a chart that needs no more than half the page."""
@@ -27,6 +25,14 @@ INTERVAL = CellKind(
 )
 
 
+class ConfusionRow(NamedTuple):
+    """A first label, with the counts of the second labels, and its place among the labels."""
+
+    label: str
+    counts: Sequence[int]
+    place: int
+
+
 class AgreementRow(NamedTuple):
     """A name, its number of items, and its coefficient for each way to read the labels."""
 
@@ -37,7 +43,7 @@ class AgreementRow(NamedTuple):
 
 def agreement_table(
     agreement: Agreement, names: Mapping[str, str], *, of: str = "Assessor"
-) -> Table:
+) -> Table[AgreementRow]:
     """Return the mean pairwise kappas of assessors or groups, other coefficients below them.
 
     `names` has the name to show for each assessor in the votes, in the order of the rows. It may
@@ -61,7 +67,7 @@ def agreement_table(
     return _table(name, "Mean pairwise Cohen’s kappa", of, ways, rows, below)
 
 
-def rounds_table(rounds: Iterable[tuple[str, Agreement]]) -> Table:
+def rounds_table(rounds: Iterable[tuple[str, Agreement]]) -> Table[AgreementRow]:
     """Return Fleiss' kappa of some rounds, each with its name; they have the same scale."""
     ways: Mapping[str, Coefficients] = {}
     rows = []
@@ -78,16 +84,17 @@ def _table(
     ways: Iterable[str],
     rows: Sequence[AgreementRow],
     below: Sequence[AgreementRow],
-) -> Table:
+) -> Table[AgreementRow]:
     """Return a coefficient as bars (000 figures 3-5, 004 figures 3 and 4) and in figures.
 
     `ways` are how labels are read, such as "Four-way". The first row of those below is a bar too.
     """
-    columns = [Column(heading, "name", is_head=True), Column("Items", "items", COUNT)]
+    columns: list[Column[AgreementRow]] = [
+        Column(heading, lambda row: row.name, is_head=True),
+        Column("Items", lambda row: row.items, COUNT),
+    ]
     for place, way in enumerate(ways):
-        interval = format_html('<span class="visually-hidden">{}, </span>95% interval', way)
-        columns.append(Column(way, f"figures.{place}.value", HUNDREDTHS))
-        columns.append(Column(interval, f"figures.{place}", INTERVAL))
+        columns += _way_columns(place, way)
     has_values = any(figure.value is not None for row in [*rows, *below] for figure in row.figures)
     data = {
         "coefficient": coefficient,
@@ -111,14 +118,26 @@ def _table(
         css="chart-middle" if len(rows) <= MOST_NARROW else "",
         caption=f"{label} Whiskers are 95% confidence intervals.",
     )
-    return Table(
+    return Table[AgreementRow](
         name,
         columns,
         rows,
         caption=f"{coefficient}. Items have labels of at least two assessors."
         + NO_VALUES * (not has_values),
         chart=chart if has_values else None,
-        foot=[[reader(column.value)(row) for column in columns] for row in below],
+        foot=[
+            [row.name, row.items, *(it for figure in row.figures for it in (figure.value, figure))]
+            for row in below
+        ],
+    )
+
+
+def _way_columns(place: int, way: str) -> tuple[Column[AgreementRow], Column[AgreementRow]]:
+    """Return the columns of a coefficient and its interval by a way to read labels."""
+    interval = format_html('<span class="visually-hidden">{}, </span>95% interval', way)
+    return (
+        Column(way, lambda row: row.figures[place].value, HUNDREDTHS),
+        Column(interval, lambda row: row.figures[place], INTERVAL),
     )
 
 
@@ -145,7 +164,7 @@ def _overall(ways: Iterable[Coefficients]) -> list[tuple[str, list[Estimate]]]:
 
 def confusion_table(
     matrix: Sequence[Sequence[int]], scale: LabelScale, *, first: str, second: str
-) -> Table:
+) -> Table[ConfusionRow]:
     """Return a matrix of `confusion_matrix` with its labels, and a shade for each share of a row.
 
     `first` and `second` name the judgments in rows and columns, such as "First judgment".
@@ -153,14 +172,14 @@ def confusion_table(
     totals = [sum(column) for column in zip(*matrix, strict=True)]
     same = sum(counts[place] for place, counts in enumerate(matrix))
     labels = [label_html(label) for label in scale.judgments]
-    return Table(
+    return Table[ConfusionRow](
         "first-second",
         [
-            Column(first, "0", is_head=True, hides_heading=True),
+            Column(first, lambda row: row.label, is_head=True, hides_heading=True),
             *(_confusion_column(label, place) for place, label in enumerate(labels)),
-            Column("Total", lambda row: sum(row[1]), COUNT),
+            Column("Total", lambda row: sum(row.counts), COUNT),
         ],
-        list(zip(labels, matrix, range(len(labels)), strict=True)),
+        [ConfusionRow(*row) for row in zip(labels, matrix, range(len(labels)), strict=True)],
         caption=f"Rows: {first}. Columns: {second}. Equal labels: {same:,} of {sum(totals):,}, "
         "outlined. The stronger the colour, the larger the share of the row.",
         css="confusion",
@@ -168,19 +187,19 @@ def confusion_table(
     )
 
 
-def _confusion_column(label: str, column: int) -> Column:
+def _confusion_column(label: str, column: int) -> Column[ConfusionRow]:
     """Return the counts of a label in the second judgments, with their % of the row."""
 
     def percent(counts: Sequence[int]) -> int:
         return round(100 * counts[column] / (sum(counts) or 1))
 
     def cell(row: ConfusionRow) -> str:
-        count = row[1][column]
+        count = row.counts[column]
         if not count:
             return "0"
-        return format_html("{} <small>{}%</small>", intcomma(count), percent(row[1]))
+        return format_html("{} <small>{}%</small>", intcomma(count), percent(row.counts))
 
     def css(row: ConfusionRow) -> str:
-        return f"heat-{percent(row[1]) * HEATS // 100}{' is-same' * (row[2] == column)}"
+        return f"heat-{percent(row.counts) * HEATS // 100}{' is-same' * (row.place == column)}"
 
     return Column(label, cell, css="num", cell_css=css)

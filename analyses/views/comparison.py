@@ -1,7 +1,7 @@
 """The pages that compare runs: two or more runs, and all pairs."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 import numpy as np
@@ -17,6 +17,7 @@ from analyses.services.comparison import (
     RunPair,
     RunSimilarity,
     SeveralRuns,
+    SeveralTopic,
     compared_runs,
     run_pair,
     run_similarity,
@@ -62,6 +63,7 @@ pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
 STARRED = CellKind(lambda p: f"{p_value(p)}*" if p < SIGNIFICANT else p_value(p), "num")
 """A p-value, with an asterisk if it is significant."""
+TopicRow = TypeVar("TopicRow", bound=ComparedTopic | SeveralTopic)
 TESTS = {
     "t": "Paired t test",
     "wilcoxon": "Wilcoxon signed-rank test",
@@ -108,24 +110,28 @@ def comparison(request: HttpRequest, task: Task) -> HttpResponse:
 
 def _several_tables(
     request: HttpRequest, compared: ComparedRuns, places: Sequence[int], context: dict[str, Any]
-) -> list[Table]:
+) -> list[Table[Any]]:
     """Return the tables of more than two runs (places), and add the chart to the context."""
     context |= _test_choice(request, "t")
     several = several_runs(compared, places, test=context["test"], correction=context["correction"])
-    rows = [{"values": values} for _, values in several.topics]
+    points = [{"values": row.values} for row in several.topics]
     context |= {"several": several}
     context["chart"] = {"runs": [run.label for run in several.runs]}
-    columns = [
-        Column(run.label, f"1.{place}", SCORE, name=f"{run.label} ({place + 1})", title=str(run))
-        for place, run in enumerate(several.runs)
-    ]
+
+    def column(place: int, run: BoardRun) -> Column[SeveralTopic]:
+        name = f"{run.label} ({place + 1})"
+        return Column(run.label, lambda row: row.values[place], SCORE, name=name, title=str(run))
+
+    columns = [column(*run) for run in enumerate(several.runs)]
     return [
-        _topics_table(context, several.runs, several.topics, rows, columns),
+        _topics_table(context, several.runs, several.topics, points, columns),
         _pairs_table(request, several, context),
     ]
 
 
-def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[str, Any]) -> Table:
+def _pairs_table(
+    request: HttpRequest, several: SeveralRuns, context: Mapping[str, Any]
+) -> Table[PairSummary]:
     query = {k: v for k, v in request.GET.items() if k not in ("also", "test", "correction")}
     if context["is_corrected"]:
         correction = ", which needs no correction"
@@ -141,17 +147,19 @@ def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[st
 
     heading, test = context["measure"].heading, TESTS[context["test"]]
     cohen = "Cohen’s d of the paired differences"
-    return Table(
+    return Table[PairSummary](
         "pairs",
         [
-            Column("First run", "first", RUN, is_head=True),
-            Column("Second run", "second", RUN),
-            Column("Difference", "difference", SIGNED),
-            Column("Wins", "wins", COUNT),
-            Column("Ties", "ties", COUNT),
-            Column("Losses", "losses", COUNT),
-            Column("Effect size", "effect", HUNDREDTHS, title=cohen),
-            Column("p", "p", STARRED, link=page, best=lambda pair: pair.is_significant),
+            Column("First run", lambda row: row.first, RUN, is_head=True),
+            Column("Second run", lambda row: row.second, RUN),
+            Column("Difference", lambda row: row.difference, SIGNED),
+            Column("Wins", lambda row: row.wins, COUNT),
+            Column("Ties", lambda row: row.ties, COUNT),
+            Column("Losses", lambda row: row.losses, COUNT),
+            Column("Effect size", lambda row: row.effect, HUNDREDTHS, title=cohen),
+            Column(
+                "p", lambda row: row.p, STARRED, link=page, best=lambda pair: pair.is_significant
+            ),
         ],
         several.pairs,
         caption=f"{heading} of each pair over its common topics: the first run minus the second. "
@@ -160,25 +168,33 @@ def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[st
     )
 
 
-def _pair_tables(sight: ScoreAccess, pair: RunPair, context: dict[str, Any]) -> list[Table]:
+def _pair_tables(sight: ScoreAccess, pair: RunPair, context: dict[str, Any]) -> list[Table[Any]]:
     """Return the tables of two runs, and add the chart to the context."""
     runs, compared, visible = (pair.first, pair.second), context["family"], context["visible"]
     context["chart"] = {"first": pair.first.label, "second": pair.second.label}
-    columns = [
+    first, second = pair.first.label, pair.second.label
+    columns: list[Column[ComparedTopic]] = [
         Column(
-            f"{side.capitalize()} run",
-            side,
+            "First run",
+            lambda row: row.first,
             SCORE,
-            name=f"{run.label} ({place + 1})",
-            best=_is_won(place),
-            title=run.label,
-        )
-        for place, (side, run) in enumerate(zip(("first", "second"), runs, strict=True))
+            name=f"{first} (1)",
+            best=lambda row: row.difference > 0,
+            title=first,
+        ),
+        Column(
+            "Second run",
+            lambda row: row.second,
+            SCORE,
+            name=f"{second} (2)",
+            best=lambda row: row.difference < 0,
+            title=second,
+        ),
+        Column("Difference", lambda row: row.difference, SIGNED, name="difference"),
     ]
-    columns.append(Column("Difference", "difference", SIGNED, name="difference"))
-    rows = [row._asdict() for row in pair.topics]
-    tables = [
-        _topics_table(context, runs, pair.topics, rows, columns),
+    points = [row._asdict() for row in pair.topics]
+    tables: list[Table[Any]] = [
+        _topics_table(context, runs, pair.topics, points, columns),
         _figures_table(pair, compared, visible),
         _tests_table(pair, compared),
     ]
@@ -189,18 +205,14 @@ def _pair_tables(sight: ScoreAccess, pair: RunPair, context: dict[str, Any]) -> 
     return tables
 
 
-def _is_won(place: int) -> Callable[[ComparedTopic], bool]:
-    return lambda row: row.difference < 0 if place else row.difference > 0
-
-
 def _topics_table(
     context: dict[str, Any],
     runs: Sequence[BoardRun],
-    rows: Sequence[tuple[Any, ...]],
-    points: Sequence[Mapping[str, Any]],
-    columns: Sequence[Column],
-) -> Table:
-    """Return the scores of runs by topic, whose id is first in a row, and complete the chart."""
+    rows: Sequence[TopicRow],
+    points: Sequence[Mapping[str, object]],
+    columns: Sequence[Column[TopicRow]],
+) -> Table[TopicRow]:
+    """Return the scores of runs by topic, and complete the chart."""
     task, measure, board = context["task"], context["measure"], context["visible"].board
     topics = board_topics(task, board.release)
     titles = {name: title_text(topic.title) for name, topic in topics.items()}
@@ -208,52 +220,68 @@ def _topics_table(
     context["chart"] |= {
         "measure": measure.heading,
         "topics": [
-            {**point, "topic": row[0], "title": titles.get(row[0], ""), "url": urls.get(row[0])}
+            {
+                **point,
+                "topic": row.query_id,
+                "title": titles.get(row.query_id, ""),
+                "url": urls.get(row.query_id),
+            }
             for row, point in zip(rows, points, strict=True)
         ],
     }
-    return Table(
+    names: tuple[Column[TopicRow], ...] = topic_columns(task, topics, lambda row: row.query_id)
+    return Table[TopicRow](
         "topics",
-        [*topic_columns(task, topics), *columns],
+        [*names, *columns],
         rows,
         css="topic-table",
         file=board_file_name(board, *(run.key for run in runs), measure),
     )
 
 
-def _figures_table(pair: RunPair, compared: ComparedRuns, visible: VisibleBoard) -> Table:
-    page = scores_page(visible, compared.measure, of="0.key")
+class _SideFigures(NamedTuple):
+    run: BoardRun
+    mean: float
+    topics_won: int
+
+
+def _figures_table(
+    pair: RunPair, compared: ComparedRuns, visible: VisibleBoard
+) -> Table[_SideFigures]:
+    page = scores_page(visible, compared.measure)
     topics = counted(len(pair.topics), "common topic")
-    return Table(
+    return Table[_SideFigures](
         "figures",
         [
             Column(
                 "Run",
-                lambda row: run_name(row[0], page(row)),
+                lambda row: run_name(row.run, page(row.run)),
                 is_head=True,
-                note=lambda row: team_name(row[0]),
+                note=lambda row: team_name(row.run),
             ),
-            Column("Mean", "1", SCORE),
-            Column("Topics won", "2", COUNT),
+            Column("Mean", lambda row: row.mean, SCORE),
+            Column("Topics won", lambda row: row.topics_won, COUNT),
         ],
-        [(pair.first, pair.means[0], pair.wins), (pair.second, pair.means[1], pair.losses)],
+        [
+            _SideFigures(pair.first, pair.means[0], pair.wins),
+            _SideFigures(pair.second, pair.means[1], pair.losses),
+        ],
         caption=f"{compared.measure.heading} over {topics}. The difference is the first run minus "
         "the second.",
         foot=[["Difference", signed(pair.difference), f"{pair.ties} tied"]],
     )
 
 
-def _tests_table(pair: RunPair, compared: ComparedRuns) -> Table:
-    def corrected(name: str) -> Callable[[PairTest], float | None]:
-        return lambda row: None if row.test == TUKEY else getattr(row, name)
-
-    return Table(
+def _tests_table(pair: RunPair, compared: ComparedRuns) -> Table[PairTest]:
+    return Table[PairTest](
         "tests",
         [
             Column("Test", lambda row: TESTS[row.test], is_head=True),
-            Column("p", "plain", P_VALUE),
-            Column("Holm", corrected("holm"), P_VALUE),
-            Column("Benjamini–Hochberg", corrected("bh"), P_VALUE),
+            Column("p", lambda row: row.plain, P_VALUE),
+            Column("Holm", lambda row: None if row.test == TUKEY else row.holm, P_VALUE),
+            Column(
+                "Benjamini–Hochberg", lambda row: None if row.test == TUKEY else row.bh, P_VALUE
+            ),
         ],
         pair.tests,
         caption=f"Two-sided p-values. The corrections are for all pairs of {len(compared.runs)} "
@@ -261,15 +289,15 @@ def _tests_table(pair: RunPair, compared: ComparedRuns) -> Table:
     )
 
 
-def _similarity_table(similarity: RunSimilarity) -> Table:
+def _similarity_table(similarity: RunSimilarity) -> Table[RunSimilarity]:
     cutoff = similarity.cutoff
-    return Table(
+    return Table[RunSimilarity](
         "similarity",
         [
-            Column("Rank-biased overlap (p = 0.9)", "overlap", SCORE),
-            Column(f"Jaccard at {cutoff}", "jaccard", SCORE),
-            Column(f"Judged at {cutoff}, first run", "judged.0", SCORE),
-            Column(f"Judged at {cutoff}, second run", "judged.1", SCORE),
+            Column("Rank-biased overlap (p = 0.9)", lambda row: row.overlap, SCORE),
+            Column(f"Jaccard at {cutoff}", lambda row: row.jaccard, SCORE),
+            Column(f"Judged at {cutoff}, first run", lambda row: row.judged[0], SCORE),
+            Column(f"Judged at {cutoff}, second run", lambda row: row.judged[1], SCORE),
         ],
         [similarity],
         caption="Similarity of the rankings: means over the topics that both runs answered. Only "

@@ -1,5 +1,6 @@
 """The correlations of the measures of a board."""
 
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
@@ -7,6 +8,7 @@ import polars as pl
 from django.http import HttpRequest, HttpResponse
 
 from analyses.services.correlations import (
+    MeasureColumn,
     MeasureCorrelations,
     measure_correlations,
     question_columns,
@@ -17,7 +19,7 @@ from arqlab.core.models import Task
 from arqlab.labs.permissions import task_or_404
 from arqlab.web.cells import TAU
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer
+from arqlab.web.tables import Column, Table, answer, frame_table
 from evaluation.selectors.boards import number_or_none
 from evaluation.services.further_measures import with_further_measures
 from evaluation.views.tables import board_file_name, live_query, seen_board
@@ -54,26 +56,32 @@ def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "analyses/correlations.html", context, *tables, file=written)
 
 
-def _matrix_table(result: MeasureCorrelations, name: str, *, file: str = "") -> Table:
+class _MatrixRow(NamedTuple):
+    column: MeasureColumn
+    values: list[float | None]
+
+
+def _matrix_table(result: MeasureCorrelations, name: str, *, file: str = "") -> Table[_MatrixRow]:
     matrix = getattr(result.matrices, name)
     rows = [[number_or_none(value) for value in row] for row in matrix]
-    return Table(
+
+    def column(place: int, measure: MeasureColumn) -> Column[_MatrixRow]:
+        return Column(measure.heading, lambda row: row.values[place], TAU)
+
+    return Table[_MatrixRow](
         name,
         [
-            Column("Measure", "0.heading", is_head=True),
-            *(
-                Column(column.heading, f"1.{place}", TAU)
-                for place, column in enumerate(result.columns)
-            ),
+            Column("Measure", lambda row: row.column.heading, is_head=True),
+            *(column(*measure) for measure in enumerate(result.columns)),
         ],
-        list(zip(result.columns, rows, strict=True)),
+        [_MatrixRow(*row) for row in zip(result.columns, rows, strict=True)],
         caption=COEFFICIENTS[name],
         css="correlation-table",
         file=file,
     )
 
 
-def _correlations_file(result: MeasureCorrelations, file: str) -> Table:
+def _correlations_file(result: MeasureCorrelations, file: str) -> Table[dict[str, object]]:
     """Return one row for each pair of measures, with empty cells for unknown coefficients."""
     matrices = result.matrices
     first, second = np.triu_indices(len(result.columns), 1)
@@ -88,5 +96,4 @@ def _correlations_file(result: MeasureCorrelations, file: str) -> Table:
         },
         schema_overrides={"measure": pl.String, "other": pl.String},
     ).with_columns(pl.col("pearson", "kendall").fill_nan(None))
-    columns = [Column("", name, name=name) for name in frame.columns]
-    return Table("correlations", columns, frame, file=file)
+    return frame_table("correlations", frame, file=file)

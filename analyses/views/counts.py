@@ -1,8 +1,8 @@
 """The page of a test collection in numbers: its topics, qrels, teams and runs."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from operator import methodcaller
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 
@@ -24,6 +24,38 @@ ALL = "all"
 """The row of all topics of qrels whose topics have a split."""
 
 
+class QrelsCount(NamedTuple):
+    """The judged items of a part of the topics of qrels."""
+
+    task: Task
+    qrels: QrelSet
+    part: str
+    topics: int
+    judged: Range
+    positive: Range
+
+
+class ValueCount(NamedTuple):
+    """The topics with a value of an attribute, and those of each split."""
+
+    task: Task
+    field: str
+    value: str
+    topics: int
+    test: int | None
+    train: int | None
+
+
+class RunCount(NamedTuple):
+    """The topics, teams, runs and baselines of a task."""
+
+    task: Task
+    topics: int
+    teams: int
+    runs: int
+    baselines: int
+
+
 @pages.read("counts/", "lab-counts")
 def lab_counts(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the topics, judged items, teams and runs of the tasks of a lab, as 003 (Tables 1, 2, 5).
@@ -43,25 +75,36 @@ def lab_counts(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "analyses/lab_counts.html", {}, *tables)
 
 
-def _task_column(lab: Lab) -> Column:
-    return Column("Task", "task.name", is_head=True, link=to("task", lab.slug, of="task.slug"))
+def _task_column(lab: Lab) -> Column[QrelsCount | ValueCount | RunCount]:
+    return Column(
+        "Task",
+        lambda row: row.task.name,
+        is_head=True,
+        link=to("task", lab.slug, of=lambda row: row.task.slug),
+    )
 
 
-def _judged_table(lab: Lab, rows: Sequence[dict[str, object]]) -> Table:
-    return Table(
+def _judged_table(lab: Lab, rows: Sequence[QrelsCount]) -> Table[QrelsCount]:
+    return Table[QrelsCount](
         "judged",
         [
             _task_column(lab),
-            Column("Qrels", "qrels.name"),
-            Column("Items", "qrels.get_items_display"),
-            Column("Topics", "part"),
-            Column("Number", "topics", COUNT, name="number"),
-            Column("Min", "judged.least", COUNT, over="Judged", name="judged least"),
-            Column("Max", "judged.most", COUNT, over="Judged", name="judged most"),
-            Column("Mean", "judged.mean", TENTHS, over="Judged", name="judged mean"),
-            Column("Min", "positive.least", COUNT, over="Relevant", name="relevant least"),
-            Column("Max", "positive.most", COUNT, over="Relevant", name="relevant most"),
-            Column("Mean", "positive.mean", TENTHS, over="Relevant", name="relevant mean"),
+            Column("Qrels", lambda row: row.qrels.name),
+            Column("Items", lambda row: row.qrels.get_items_display()),
+            Column("Topics", lambda row: row.part),
+            Column("Number", lambda row: row.topics, COUNT, name="number"),
+            Column("Min", lambda row: row.judged.least, COUNT, over="Judged", name="judged least"),
+            Column("Max", lambda row: row.judged.most, COUNT, over="Judged", name="judged most"),
+            Column("Mean", lambda row: row.judged.mean, TENTHS, over="Judged", name="judged mean"),
+            Column(
+                "Min", lambda row: row.positive.least, COUNT, over="Relevant", name="relevant least"
+            ),
+            Column(
+                "Max", lambda row: row.positive.most, COUNT, over="Relevant", name="relevant most"
+            ),
+            Column(
+                "Mean", lambda row: row.positive.mean, TENTHS, over="Relevant", name="relevant mean"
+            ),
         ],
         rows,
         caption="Judged items per topic, and those with a label above the lowest.",
@@ -70,14 +113,14 @@ def _judged_table(lab: Lab, rows: Sequence[dict[str, object]]) -> Table:
     )
 
 
-def _attributes_table(lab: Lab, rows: Sequence[dict[str, object]]) -> Table:
-    return Table(
+def _attributes_table(lab: Lab, rows: Sequence[ValueCount]) -> Table[ValueCount]:
+    return Table[ValueCount](
         "attributes",
         [
             _task_column(lab),
-            Column("Information", "field"),
-            Column("Value", "value.capitalize"),
-            Column("Topics", "topics", COUNT),
+            Column("Information", lambda row: row.field),
+            Column("Value", lambda row: row.value.capitalize()),
+            Column("Topics", lambda row: row.topics, COUNT),
             *_split_columns(rows),
         ],
         rows,
@@ -87,17 +130,17 @@ def _attributes_table(lab: Lab, rows: Sequence[dict[str, object]]) -> Table:
     )
 
 
-def _submissions_table(lab: Lab, rows: Sequence[dict[str, object]]) -> Table:
+def _submissions_table(lab: Lab, rows: Sequence[RunCount]) -> Table[RunCount]:
     collection = collection_of(lab)
-    return Table(
+    return Table[RunCount](
         "submissions",
         [
             _task_column(lab),
             Column("Collection", lambda row: collection.slug if collection else None),
-            Column("Topics", "topics", COUNT),
-            Column("Teams", "teams", COUNT),
-            Column("Runs", "runs", COUNT),
-            Column("Baselines", "baselines", COUNT),
+            Column("Topics", lambda row: row.topics, COUNT),
+            Column("Teams", lambda row: row.teams, COUNT),
+            Column("Runs", lambda row: row.runs, COUNT),
+            Column("Baselines", lambda row: row.baselines, COUNT),
         ],
         rows,
         caption="Teams with a valid run, and the valid runs, without those out of competition.",
@@ -106,7 +149,7 @@ def _submissions_table(lab: Lab, rows: Sequence[dict[str, object]]) -> Table:
     )
 
 
-def _qrels_rows(sight: ScoreAccess) -> Iterator[dict[str, object]]:
+def _qrels_rows(sight: ScoreAccess) -> Iterator[QrelsCount]:
     versions = sight.task.qrel_sets.select_related("task").order_by("version")
     if not sight.organizes:
         versions = versions.filter(pk__in=released_versions(sight).values("qrel_set"))
@@ -118,18 +161,13 @@ def _qrels_rows(sight: ScoreAccess) -> Iterator[dict[str, object]]:
             parts.setdefault(splits[topic], set()).add(topic)
         for part, topics in sorted(parts.items()):
             if topics:
-                yield _qrels_row(qrel_set, part, labelled, topics)
+                judged, positive = (
+                    Range.of([side[topic] for topic in topics]) for side in labelled
+                )
+                yield QrelsCount(qrel_set.task, qrel_set, part, len(topics), judged, positive)
 
 
-def _qrels_row(
-    qrel_set: QrelSet, part: str, labelled: LabelledTopics, topics: set[str]
-) -> dict[str, object]:
-    judged, positive = (Range.of([side[topic] for topic in topics]) for side in labelled)
-    row = {"task": qrel_set.task, "qrels": qrel_set, "part": part, "topics": len(topics)}
-    return row | {"judged": judged, "positive": positive}
-
-
-def _topic_rows(task: Task) -> Iterator[dict[str, object]]:
+def _topic_rows(task: Task) -> Iterator[ValueCount]:
     attributes = topic_attributes(task)
     splits = attributes.pop("split", {})
     for name, values in attributes.items():
@@ -138,25 +176,21 @@ def _topic_rows(task: Task) -> Iterator[dict[str, object]]:
             for part in ("test", "train")
         }
         for value, topics in sorted(Counter(values.values()).items()):
-            parts = {part: numbers[value] for part, numbers in of_split.items() if splits}
-            yield {"task": task, "field": heading(name), "value": value, "topics": topics} | parts
+            parts = {part: numbers[value] if splits else None for part, numbers in of_split.items()}
+            yield ValueCount(task, heading(name), value, topics, **parts)
 
 
-def _run_row(sight: ScoreAccess) -> dict[str, object]:
+def _run_row(sight: ScoreAccess) -> RunCount:
     runs = sight.task.runs.competing()
     teams = runs.filter(is_baseline=False).values("team").distinct().count()
     baselines = runs.filter(is_baseline=True).count()
-    return {
-        "task": sight.task,
-        "teams": teams,
-        "runs": runs.count() - baselines,
-        "baselines": baselines,
-        "topics": sight.task.topics.count(),
-    }
+    topics = sight.task.topics.count()
+    return RunCount(sight.task, topics, teams, runs.count() - baselines, baselines)
 
 
-def _split_columns(topics: Iterable[dict[str, object]]) -> Iterator[Column]:
+def _split_columns(topics: Sequence[ValueCount]) -> Iterator[Column[ValueCount]]:
     """Yield the columns of the splits that any topics have."""
-    for part in ("test", "train"):
-        if any(row.get(part) for row in topics):
-            yield Column(part.capitalize(), methodcaller("get", part), COUNT)
+    if any(row.test for row in topics):
+        yield Column("Test", lambda row: row.test, COUNT)
+    if any(row.train for row in topics):
+        yield Column("Train", lambda row: row.train, COUNT)

@@ -1,6 +1,8 @@
 """The scores of linked runs in all labs."""
 
 from collections.abc import Callable
+from operator import attrgetter
+from typing import NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
@@ -30,26 +32,15 @@ def progress(request: HttpRequest, task: Task) -> HttpResponse:
     )
 
 
-def _systems_table(systems: SystemProgress, file: str) -> Table:
+def _systems_table(systems: SystemProgress, file: str) -> Table[ProgressRow]:
     """Return a row for each system, with the cells of each task under its lab."""
-    return Table(
-        "systems",
-        [
-            *run_columns("run"),
-            *(
-                Column(
-                    measure.heading,
-                    _progress_cell(place, number),
-                    over=column.task.lab.name,
-                    css="num",
-                )
-                for place, column in enumerate(systems.tasks)
-                for number, measure in enumerate(column.measures)
-            ),
-        ],
-        systems.rows,
-        file=file,
-    )
+    columns: list[Column[ProgressRow]] = [
+        Column(measure.heading, _progress_cell(place, number), over=column.task.lab.name, css="num")
+        for place, column in enumerate(systems.tasks)
+        for number, measure in enumerate(column.measures)
+    ]
+    runs: tuple[Column[ProgressRow], ...] = run_columns(lambda row: row.run)
+    return Table[ProgressRow]("systems", [*runs, *columns], systems.rows, file=file)
 
 
 def _progress_cell(place: int, number: int) -> Callable[[ProgressRow], str]:
@@ -64,12 +55,24 @@ def _progress_cell(place: int, number: int) -> Callable[[ProgressRow], str]:
     return cell
 
 
-def _long_table(systems: SystemProgress, file: str) -> Table:
+class _LongRow(NamedTuple):
+    team: str
+    run: str
+    standing: str
+    task: str
+    run_in_task: str
+    trained: bool
+    measure: str
+    value: float | None
+
+
+def _long_table(systems: SystemProgress, file: str) -> Table[_LongRow]:
     """Return a row for each run of a system, task and measure, for files."""
-    names = ["team", "run", "standing", "task", "run_in_task", "trained", "measure", "value"]
-    columns = [Column("", str(place), name=name) for place, name in enumerate(names)]
+    columns: list[Column[_LongRow]] = [
+        Column("", attrgetter(name), name=name) for name in _LongRow._fields
+    ]
     rows = [
-        (
+        _LongRow(
             row.run.team,
             row.run.tag,
             row.run.standing.key,
@@ -84,4 +87,4 @@ def _long_table(systems: SystemProgress, file: str) -> Table:
         if cell.run
         for measure, value in zip(column.measures, cell.values, strict=True)
     ]
-    return Table("progress", columns, rows, file=file)
+    return Table[_LongRow]("progress", columns, rows, file=file)

@@ -30,15 +30,15 @@ class _NumberedRun(NamedTuple):
     run: ProvisionalRun
 
 
-def _provisional_table(task: Task, board: ProvisionalBoard) -> Table:
+def _provisional_table(task: Task, board: ProvisionalBoard) -> Table[_NumberedRun]:
     measure = board.measure.heading if board.measure else "Mean"
-    return Table(
+    return Table[_NumberedRun](
         "board",
         [
-            Column("No.", "number", COUNT),
-            Column("Run", "run.run", is_head=True),
-            Column(measure, "run.mean", SCORE),
-            Column(f"In the top {TOP}", "run.probability", HUNDREDTHS),
+            Column("No.", lambda row: row.number, COUNT),
+            Column("Run", lambda row: row.run.run, is_head=True),
+            Column(measure, lambda row: row.run.mean, SCORE),
+            Column(f"In the top {TOP}", lambda row: row.run.probability, HUNDREDTHS),
         ],
         [_NumberedRun(number, run) for number, run in enumerate(board.rows, start=1)],
         caption=f"{measure} over the topics in the current draft of the qrels.",
@@ -46,14 +46,14 @@ def _provisional_table(task: Task, board: ProvisionalBoard) -> Table:
     )
 
 
-def _judged_table(topics: Sequence[JudgedTopic]) -> Table:
-    return Table(
+def _judged_table(topics: Sequence[JudgedTopic]) -> Table[JudgedTopic]:
+    return Table[JudgedTopic](
         "judged",
         [
-            Column("Topic", "topic", is_head=True),
-            Column("Judged", "labelled", COUNT),
-            Column("Items", "total", COUNT),
-            Column("Relevant", "relevant", COUNT),
+            Column("Topic", lambda row: row.topic, is_head=True),
+            Column("Judged", lambda row: row.labelled, COUNT),
+            Column("Items", lambda row: row.total, COUNT),
+            Column("Relevant", lambda row: row.relevant, COUNT),
         ],
         topics,
     )

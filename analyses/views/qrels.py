@@ -10,10 +10,11 @@ from django.shortcuts import render
 from arqkit.comparison.correlation import RankingEffect, ranking_effects
 from arqkit.measures.names import Measure
 from arqlab.core.models import Task
+from arqlab.labs.oddities import task_url
 from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, RANKS, SCORE, SIGNED
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer, to
+from arqlab.web.tables import Column, Table, answer
 from assessment.models import QrelSet
 from evaluation.selectors.boards import live_board, live_scores
 from evaluation.selectors.pending_scores import measures_of
@@ -22,17 +23,30 @@ from evaluation.views.tables import file_words
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 
 
+class RunEffect(NamedTuple):
+    """A run with its means by two versions; equal means have the same rank, a rise is positive."""
+
+    key: int
+    team: str
+    tag: str
+    before: float
+    after: float
+    change: float
+    rank_before: int
+    rank_after: int
+    rise: int
+
+
 class VersionEffect(NamedTuple):
     """How the rankings of the competing runs by two versions compare in a measure.
 
-    `rows` has team, tag, key, before, after and change (the means of the run and their difference),
-    rank_before, rank_after and rise (a better rank is positive), the best runs of `after` first.
-    Equal means have the same rank. Runs that lack a score in one of the versions are left out.
+    `rows` has the best runs of `after` first. Runs that lack a score in one of the versions are
+    left out.
     """
 
     measure: Measure
     ranking: RankingEffect
-    rows: list[dict[str, object]]
+    rows: list[RunEffect]
 
 
 def shared_measures(before: QrelSet, after: QrelSet) -> dict[Measure, Measure]:
@@ -68,7 +82,8 @@ def version_effect(before: QrelSet, after: QrelSet, measure: Measure) -> Version
         for side in ("before", "after")
     )
     ranking = ranking_effects(first, second).get("", RankingEffect(0, None, None, ()))
-    return VersionEffect(measure, ranking, frame.sort("rank_after", "team", "tag").to_dicts())
+    ranked = frame.sort("rank_after", "team", "tag").select(RunEffect._fields)
+    return VersionEffect(measure, ranking, [RunEffect(*row) for row in ranked.iter_rows()])
 
 
 @pages.read("effect/", "qrels-effect", shows="qrels-effect")
@@ -93,26 +108,29 @@ def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
     if matching:
         effect = version_effect(before, after, matching[0])
         context |= {"effect": effect, "measures": shared}
-        context["moved"] = sum(row["rise"] != 0 for row in effect.rows)
+        context["moved"] = sum(row.rise != 0 for row in effect.rows)
         tables.append(_effect_table(effect, before, after))
     return answer(request, "analyses/qrels_effect.html", context, *tables)
 
 
-def _effect_table(effect: VersionEffect, before: QrelSet, after: QrelSet) -> Table:
+def _effect_table(effect: VersionEffect, before: QrelSet, after: QrelSet) -> Table[RunEffect]:
     task, query = after.task, {"measure": effect.measure.label, "qrels": after.name}
-    page = to("evaluation:run-scores", task.lab.slug, task.slug, of="key", query=urlencode(query))
+
+    def page(row: RunEffect) -> str:
+        return f"{task_url('evaluation:run-scores', task, row.key)}?{urlencode(query)}"
+
     heading = effect.measure.heading
-    return Table(
+    return Table[RunEffect](
         "ranks",
         [
-            Column("Run", "tag", is_head=True, link=page),
-            Column("Team", "team"),
-            Column(before.name, "before", SCORE),
-            Column(after.name, "after", SCORE),
-            Column("Change", "change", SIGNED),
-            Column("Rank before", "rank_before", COUNT),
-            Column("Rank after", "rank_after", COUNT),
-            Column("Places gained", "rise", RANKS),
+            Column("Run", lambda row: row.tag, is_head=True, link=page),
+            Column("Team", lambda row: row.team),
+            Column(before.name, lambda row: row.before, SCORE),
+            Column(after.name, lambda row: row.after, SCORE),
+            Column("Change", lambda row: row.change, SIGNED),
+            Column("Rank before", lambda row: row.rank_before, COUNT),
+            Column("Rank after", lambda row: row.rank_after, COUNT),
+            Column("Places gained", lambda row: row.rise, RANKS),
         ],
         effect.rows,
         caption=f"{heading} by {before.name} and {after.name}. Equal scores have the same rank.",

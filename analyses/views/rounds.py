@@ -1,6 +1,6 @@
 """The page of a round, whose parts its kind names, and the list of disagreements."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
@@ -9,9 +9,15 @@ from django.urls import reverse
 from django.utils.html import format_html_join
 
 from analyses.services.label_effects import MOST_CHANGES, label_effects, main_measure
-from analyses.services.second_labels import second_effect
-from analyses.services.special_questions import MEASURES, RoundAnswers, RunAnswers, round_answers
-from analyses.views.charts import agreement_table, confusion_table, rounds_table
+from analyses.services.second_labels import MeasureEffect, SecondMeans, second_effect
+from analyses.services.special_questions import (
+    MEASURES,
+    QuestionAnswers,
+    RoundAnswers,
+    RunAnswers,
+    round_answers,
+)
+from analyses.views.charts import AgreementRow, agreement_table, confusion_table, rounds_table
 from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
 from arqlab.core.permissions import signed_in
@@ -32,13 +38,19 @@ from arqlab.web.cells import (
 )
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer, to
+from arqlab.web.tables import Column, Table, answer
 from assessment.judging.selectors.own_work import own_round_topics
 from assessment.judging.views.own_work import round_topics_table
-from assessment.models import Round
+from assessment.models import PoolInstance, Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.permissions import SeenRound, round_or_404
-from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue, open_proposals
+from assessment.rounds.selectors.adjudication import (
+    DECIDED,
+    Proposal,
+    QueuedInstance,
+    disagreement_queue,
+    open_proposals,
+)
 from assessment.rounds.selectors.rounds import (
     PersonProgress,
     is_unused,
@@ -46,6 +58,7 @@ from assessment.rounds.selectors.rounds import (
     shows_labels,
 )
 from assessment.rounds.selectors.second import (
+    AssessorTime,
     OwnConsistency,
     assessor_names,
     assessor_times,
@@ -136,37 +149,37 @@ def _again(request: HttpRequest, visible: SeenRound) -> Part:
     }
 
 
-def _times_table(pairs: pl.DataFrame) -> Table:
-    return Table(
+def _times_table(pairs: pl.DataFrame) -> Table[AssessorTime]:
+    return Table[AssessorTime](
         "times",
         [
-            Column("Assessor", "name", is_head=True),
-            Column("First labels", "first", COUNT),
-            Column("Seconds", "first_seconds", TENTHS),
-            Column("Second labels", "second", COUNT),
-            Column("Seconds", "second_seconds", TENTHS),
+            Column("Assessor", lambda row: row.name, is_head=True),
+            Column("First labels", lambda row: row.first, COUNT),
+            Column("Seconds", lambda row: row.first_seconds, TENTHS),
+            Column("Second labels", lambda row: row.second, COUNT),
+            Column("Seconds", lambda row: row.second_seconds, TENTHS),
         ],
         assessor_times(pairs),
         caption="Median seconds per label of the items above.",
     )
 
 
-def _consistency_table(rows: Sequence[OwnConsistency]) -> Table:
-    return Table(
+def _consistency_table(rows: Sequence[OwnConsistency]) -> Table[OwnConsistency]:
+    return Table[OwnConsistency](
         "consistency",
         [
-            Column("Assessor", "name", is_head=True),
-            Column("Labels", "labels", COUNT),
-            Column("Equal", "same", COUNT),
-            Column("Cohen’s kappa", "graded", HUNDREDTHS),
-            Column("Binary", "binary", HUNDREDTHS),
+            Column("Assessor", lambda row: row.name, is_head=True),
+            Column("Labels", lambda row: row.labels, COUNT),
+            Column("Equal", lambda row: row.same, COUNT),
+            Column("Cohen’s kappa", lambda row: row.graded, HUNDREDTHS),
+            Column("Binary", lambda row: row.binary, HUNDREDTHS),
         ],
         rows,
         caption="First and second labels of the same assessor for the same item.",
     )
 
 
-def _groups_table(round_: Round, pairs: pl.DataFrame) -> Table | None:
+def _groups_table(round_: Round, pairs: pl.DataFrame) -> Table[AgreementRow] | None:
     """Return the agreement of the groups of assessors, if items have labels of two groups."""
     agreement = group_agreement(round_, pairs)
     if agreement is None:
@@ -178,29 +191,29 @@ def _groups_table(round_: Round, pairs: pl.DataFrame) -> Table | None:
 def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
     effect = second_effect(round_, pairs)
     again = counted(effect.again, "topic")
-    measures = Table(
+    measures = Table[MeasureEffect](
         "effect-measures",
         [
-            Column("Measure", "measure.heading", is_head=True),
-            Column("Runs", "all_topics.runs", COUNT),
-            Column(f"Tau, all {effect.topics:,} topics", "all_topics.tau", TAU),
+            Column("Measure", lambda row: row.measure.heading, is_head=True),
+            Column("Runs", lambda row: row.all_topics.runs, COUNT),
+            Column(f"Tau, all {effect.topics:,} topics", lambda row: row.all_topics.tau, TAU),
             Column("Swaps", lambda row: len(row.all_topics.swaps), COUNT),
-            Column(f"Tau, {again} judged again", "judged_again.tau", TAU),
+            Column(f"Tau, {again} judged again", lambda row: row.judged_again.tau, TAU),
             Column("Swaps", lambda row: len(row.judged_again.swaps), COUNT),
         ],
         effect.measures,
         caption="Kendall’s tau-b between the two rankings, and the pairs of runs whose order is "
         "reversed.",
     )
-    scores = Table(
+    scores = Table[SecondMeans](
         "effect-scores",
         [
-            Column("Run", "run", is_head=True),
-            Column("Measure", "heading"),
-            Column("Official", "first", SCORE),
-            Column("Second", "second", SCORE),
-            Column("Official, judged again", "first_again", SCORE),
-            Column("Second, judged again", "second_again", SCORE),
+            Column("Run", lambda row: row.run, is_head=True),
+            Column("Measure", lambda row: row.measure.heading),
+            Column("Official", lambda row: row.first, SCORE),
+            Column("Second", lambda row: row.second, SCORE),
+            Column("Official, judged again", lambda row: row.first_again, SCORE),
+            Column("Second, judged again", lambda row: row.second_again, SCORE),
         ],
         effect.rows,
         has_tools=True,
@@ -214,18 +227,26 @@ def _answers(request: HttpRequest, visible: SeenRound) -> Part:
     return {"questions": _questions_table(results), "runs": table, "table": table}
 
 
-def _questions_table(results: RoundAnswers) -> Table:
+def _questions_table(results: RoundAnswers) -> Table[QuestionAnswers]:
     labels = [label.word for label, _ in results.questions[0].labels]
-    answers = [Column(word, f"labels.{place}.1", COUNT) for place, word in enumerate(labels)]
-    return Table(
+
+    def answers(place: int, word: str) -> Column[QuestionAnswers]:
+        return Column(word, lambda row: row.labels[place][1], COUNT)
+
+    return Table[QuestionAnswers](
         "questions",
         [
-            Column("Measure", "share.question.key", is_head=True),
-            Column("Question", "share.question.text", PROSE, note="share.question.help"),
-            *answers,
-            Column("Share", "share.share", TAU),
-            Column(f"% not relevant, {labels[0]}", "counted", TENTHS),
-            Column("% not relevant, all", "every", TENTHS),
+            Column("Measure", lambda row: row.share.question.key, is_head=True),
+            Column(
+                "Question",
+                lambda row: row.share.question.text,
+                PROSE,
+                note=lambda row: row.share.question.help,
+            ),
+            *(answers(*label) for label in enumerate(labels)),
+            Column("Share", lambda row: row.share.share, TAU),
+            Column(f"% not relevant, {labels[0]}", lambda row: row.counted, TENTHS),
+            Column("% not relevant, all", lambda row: row.every, TENTHS),
         ],
         results.questions,
         caption="Items by answer, the share of the first answer, and the % of items that are "
@@ -233,36 +254,37 @@ def _questions_table(results: RoundAnswers) -> Table:
     )
 
 
-def _runs_table(round_: Round, results: RoundAnswers) -> Table:
+def _runs_table(round_: Round, results: RoundAnswers) -> Table[RunAnswers]:
     lab, scored = round_.task.lab.slug, results.is_scored
-    means = [
-        Column(name if scored else "", f"means.values.{place}", TAU, name=name)
-        for place, name in enumerate(MEASURES)
-    ]
-    shares = [
-        column
-        for place, question in enumerate(round_.questions)
-        for column in (
-            Column(question.key, f"shares.{place}.share", TAU),
-            Column("", f"shares.{place}.answered", name=f"{question.key} answers"),
+
+    def mean(place: int, name: str) -> Column[RunAnswers]:
+        heading = name if scored else ""
+        return Column(heading, lambda row: row.means.values[place], TAU, name=name)
+
+    def share(place: int, key: str) -> tuple[Column[RunAnswers], Column[RunAnswers]]:
+        return (
+            Column(key, lambda row: row.shares[place].share, TAU),
+            Column("", lambda row: row.shares[place].answered, name=f"{key} answers"),
         )
-    ]
+
+    means = [mean(*measure) for measure in enumerate(MEASURES)]
+    shares = [it for place, one in enumerate(round_.questions) for it in share(place, one.key)]
     scores = f"{' and '.join(MEASURES)} are scores by the current qrels. " if scored else ""
-    return Table(
+    return Table[RunAnswers](
         "runs",
         [
-            Column("", "run.task.slug", name="task"),
-            Column("Team", "run.team.name", name="team"),
+            Column("", lambda row: row.run.task.slug, name="task"),
+            Column("Team", lambda row: row.run.team.name, name="team"),
             Column("Run", _run_link, is_head=True, name=None),
-            Column("", "run.tag", name="run"),
-            Column("", "run.is_baseline", name="baseline"),
-            Column("", "run.standing.key", name="standing"),
-            Column("", "run.is_manual", name="manual"),
-            Column("", "run.answer_kind", name="kind"),
+            Column("", lambda row: row.run.tag, name="run"),
+            Column("", lambda row: row.run.is_baseline, name="baseline"),
+            Column("", lambda row: row.run.standing.key, name="standing"),
+            Column("", lambda row: row.run.is_manual, name="manual"),
+            Column("", lambda row: row.run.answer_kind, name="kind"),
             Column("Type", _types, name=None),
-            Column("Topics" if scored else "", "means.topics", COUNT, name="topics"),
+            Column("Topics" if scored else "", lambda row: row.means.topics, COUNT, name="topics"),
             *means,
-            Column("Items", "items", COUNT, name="items"),
+            Column("Items", lambda row: row.items, COUNT, name="items"),
             *shares,
         ],
         results.runs,
@@ -323,14 +345,14 @@ def round_detail(request: HttpRequest, visible: SeenRound) -> HttpResponse:
     return answer(request, "analyses/round_detail.html", context, file=file)
 
 
-def _progress_table(round_: Round, progress: Sequence[PersonProgress]) -> Table:
-    return Table(
+def _progress_table(round_: Round, progress: Sequence[PersonProgress]) -> Table[PersonProgress]:
+    return Table[PersonProgress](
         "progress",
         [
-            Column("Assessor", "person.name", is_head=True),
+            Column("Assessor", lambda row: row.person.name, is_head=True),
             Column("State", _progress_chip),
-            Column(round_.rules.verb.capitalize(), "done", COUNT),
-            Column("Items", "items", COUNT),
+            Column(round_.rules.verb.capitalize(), lambda row: row.done, COUNT),
+            Column("Items", lambda row: row.items, COUNT),
         ],
         progress,
     )
@@ -361,18 +383,21 @@ def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "analyses/adjudication_list.html", context, *tables)
 
 
-def _proposals_table(task: Task) -> Table:
-    of = "ticket.judgment.instance.pk"
-    page = to("assessment:adjudication-detail", task.lab.slug, task.slug, of=of)
-    topic = "ticket.judgment.instance.item.topic.query_id"
-    return Table(
+def _proposals_table(task: Task) -> Table[Proposal]:
+    def instance(row: Proposal) -> PoolInstance:
+        return row.ticket.judgment.instance
+
+    def page(row: Proposal) -> str:
+        return task_url("assessment:adjudication-detail", task, instance(row).pk)
+
+    return Table[Proposal](
         "proposals",
         [
-            Column("Topic", topic, ID, css="nowrap"),
-            Column("Item", "ticket.judgment.instance.doc_id", ID, is_head=True, link=page),
-            Column("Official", "official", LABEL),
-            Column("Proposed", "label", LABEL),
-            Column("Opinion", "ticket.opinion", PROSE),
+            Column("Topic", lambda row: instance(row).item.topic.query_id, ID, css="nowrap"),
+            Column("Item", lambda row: instance(row).doc_id, ID, is_head=True, link=page),
+            Column("Official", lambda row: row.official, LABEL),
+            Column("Proposed", lambda row: row.label, LABEL),
+            Column("Opinion", lambda row: row.ticket.opinion, PROSE),
         ],
         open_proposals(task),
         caption="Labels that experts propose for reported items. A proposed label counts only if "
@@ -382,32 +407,42 @@ def _proposals_table(task: Task) -> Table:
 
 def _disagreements_table(
     request: HttpRequest, task: Task, rows: pl.DataFrame, *, by_effect: bool
-) -> Table:
-    scale, address = task_scale(task), [task.lab.slug, task.slug]
+) -> Table[QueuedInstance]:
+    scale = task_scale(task)
 
-    def label_of(name: str) -> Callable[[Mapping[str, Any]], ScaleLabel | None]:
-        return lambda row: None if row[name] is None else scale.of(row[name])
+    def decision(row: QueuedInstance) -> ScaleLabel | None:
+        return None if row["decision"] is None else scale.of(row["decision"])
 
-    def seconds(row: Mapping[str, Any]) -> str:
-        return format_html_join(
-            " ", "{}", ((label(scale.of(second)),) for second in row["seconds"])
-        )
+    def seconds(row: QueuedInstance) -> str:
+        labels = ((label(scale.of(second)),) for second in row["seconds"])
+        return format_html_join(" ", "{}", labels)
 
-    page = to("assessment:adjudication-detail", *address, of="instance")
-    effect = Column("Effect", "effect", SCORE, by="effect", name="effect")
-    return Table(
+    difference = Column[QueuedInstance](
+        "Difference", lambda row: row["spread"], COUNT, order="size", by="spread", name="spread"
+    )
+    effect = Column[QueuedInstance](
+        "Effect", lambda row: row["effect"], SCORE, by="effect", name="effect"
+    )
+    return Table[QueuedInstance](
         "disagreements",
         [
-            Column("Topic", "topic", ID, by="topic", name="topic", css="nowrap"),
-            Column("Item", "doc_id", ID, is_head=True, name="doc_id", link=page),
-            Column("Official", label_of("first"), LABEL, name="first"),
+            Column("Topic", lambda row: row["topic"], ID, by="topic", name="topic", css="nowrap"),
+            Column(
+                "Item",
+                lambda row: row["doc_id"],
+                ID,
+                is_head=True,
+                name="doc_id",
+                link=lambda row: task_url("assessment:adjudication-detail", task, row["instance"]),
+            ),
+            Column("Official", lambda row: scale.of(row["first"]), LABEL, name="first"),
             Column("Second", seconds, name=None),
             Column("", lambda row: " ".join(map(str, row["seconds"])), name="seconds"),
-            Column("Difference", "spread", COUNT, order="size", by="spread", name="spread"),
+            difference,
             *([effect] if by_effect else []),
-            Column("State", "state", name=None),
-            Column("Decision", label_of("decision"), LABEL, name="decision"),
-            Column("", "state", name="state"),
+            Column("State", lambda row: row["state"], name=None),
+            Column("Decision", decision, LABEL, name="decision"),
+            Column("", lambda row: row["state"], name="state"),
         ],
         rows,
         asked=request.GET,

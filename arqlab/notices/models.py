@@ -93,6 +93,14 @@ class Message(models.Model):
         ASSESSORS = "assessors", "All assessors"
         BOTH = "both", "All teams and assessors"
 
+    # The counts of `messages_of`.
+    recipients: int
+    read: int
+    mail_sent: int
+    mail_queued: int
+    mail_sending: int
+    mail_failed: int
+
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="messages")
     audience = models.CharField(max_length=10, choices=Audience.choices)
     subject = models.CharField(max_length=200)

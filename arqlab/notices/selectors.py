@@ -39,16 +39,12 @@ def gets_mail(people: QuerySet[User]) -> QuerySet[User]:
 
 def messages_of(lab: Lab) -> QuerySet[Message]:
     """Return the messages of a lab, newest first, with counts of their notices and mail."""
-    in_state = {
+    counts = {
+        "recipients": Count("notices"),
+        "read": Count("notices", filter=Q(notices__read_at__isnull=False)),
+    }
+    counts |= {
         f"mail_{state}": Count("notices", filter=Q(notices__mail__state=state))
         for state in Mail.State
     }
-    return (
-        lab.messages.select_related("sent_by")
-        .annotate(
-            recipients=Count("notices"),
-            read=Count("notices", filter=Q(notices__read_at__isnull=False)),
-            **in_state,
-        )
-        .order_by("-pk")
-    )
+    return lab.messages.select_related("sent_by").annotate(**counts).order_by("-pk")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
 from math import isfinite
-from typing import Any
+from typing import Any, Protocol
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import floatformat, linebreaksbr
@@ -20,6 +20,22 @@ from arqkit.standings import Standing
 DASH = "–"
 
 
+class NamedRun(Protocol):
+    """A run as pages name it: one of the database, or one that a leaderboard lists."""
+
+    @property
+    def tag(self) -> str:
+        """Return its tag."""
+
+    @property
+    def team(self) -> object:
+        """Return its team, or the name of it."""
+
+    @property
+    def standing(self) -> Standing:
+        """Return its standing."""
+
+
 def chip(state: str, text: str = "") -> SafeString:
     """Return the chip of a state in `static/css/states.css`, labelled with `text` or the state."""
     return format_html('<span class="chip chip-{}">{}</span>', state, (text or state).capitalize())
@@ -30,7 +46,7 @@ def standing_chip(standing: Standing | None) -> str:
     return chip(standing.key, standing.word) if standing and standing.word else ""
 
 
-def run_name(run: Any, url: str = "") -> SafeString:
+def run_name(run: NamedRun, url: str = "") -> SafeString:
     """Return the tag of a run, linked to `url`, with the chip of its standing and its erratum.
 
     Pages name runs with this filter, or with `run.label` where there is only text.
@@ -41,13 +57,13 @@ def run_name(run: Any, url: str = "") -> SafeString:
     return format_html("{}{}", link, erratum_mark(run))
 
 
-def erratum_mark(run: Any) -> SafeString:
+def erratum_mark(run: NamedRun) -> SafeString:
     """Return what has changed since the release of a leaderboard that lists a run, if anything."""
     erratum = getattr(run, "erratum", "")
     return format_html(' <small class="erratum">{}</small>', erratum) if erratum else SafeString()
 
 
-def team_name(run: Any) -> str:
+def team_name(run: NamedRun) -> str:
     """Return the team of a run for its column; empty for a baseline, which has a chip."""
     return str(run.team) if run.standing.has_team else ""
 

@@ -58,7 +58,7 @@ def lane_of_job(job: Any) -> JobLane:
 
 
 def news(
-    request: HttpRequest, template: str, context: dict[str, Any], *tables: Table
+    request: HttpRequest, template: str, context: dict[str, Any], *tables: Table[Any]
 ) -> HttpResponse:
     """Return a page, as `answer` does, that asks for news of itself by `components/poll.html`.
 

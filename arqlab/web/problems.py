@@ -1,28 +1,54 @@
 """The report of the problems of a file: where, found, expected, what to do."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
+
+from django.core.paginator import Page
 
 from arqlab.web.cells import COUNT, ID, TEXT
 from arqlab.web.tables import Column, Table
 
 
+class ReportedProblem(Protocol):
+    """A problem of the kernel, which has a `path`, or of a job, which has a `source`."""
+
+    @property
+    def line(self) -> int | None:
+        """Return the line of the file, None for all of it."""
+
+    @property
+    def found(self) -> str:
+        """Return what the file has."""
+
+    @property
+    def expected(self) -> str:
+        """Return what it should have."""
+
+    @property
+    def todo(self) -> str:
+        """Return what to do."""
+
+
 def problem_table(
-    problems: Iterable[Any], *, count: int = 0, page: Any = None, file: str = ""
-) -> Table:
+    problems: Iterable[ReportedProblem],
+    *,
+    count: int = 0,
+    page: Page[Any] | None = None,
+    file: str = "",
+) -> Table[ReportedProblem]:
     """Return the table of problems, of the kernel or of a job, with its file if that has a name.
 
     `count` is the number of all problems if only some are stored; `page` is a page of these.
     """
     listed = page.paginator.count if page else count
-    return Table(
+    return Table[ReportedProblem](
         "problems",
         (
-            Column("File", lambda row: getattr(row, "source", None) or row.path, ID, name="source"),
-            Column("Line", "line", COUNT, name="line"),
-            Column("Found", "found", TEXT, name="found", css="found"),
-            Column("Expected", "expected", TEXT, name="expected"),
-            Column("What to do", "todo", TEXT, name="todo"),
+            Column("File", _source, ID, name="source"),
+            Column("Line", lambda row: row.line, COUNT, name="line"),
+            Column("Found", lambda row: row.found, TEXT, name="found", css="found"),
+            Column("Expected", lambda row: row.expected, TEXT, name="expected"),
+            Column("What to do", lambda row: row.todo, TEXT, name="todo"),
         ),
         problems,
         caption=f"Only the first {listed:,} of {count:,} problems are listed."
@@ -32,3 +58,7 @@ def problem_table(
         file=file,
         css="problems",
     )
+
+
+def _source(problem: ReportedProblem) -> str:
+    return str(getattr(problem, "source", None) or getattr(problem, "path", ""))

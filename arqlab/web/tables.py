@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 from django.core.paginator import Paginator
@@ -23,53 +24,33 @@ from django.utils.text import slugify
 from rest_framework.exceptions import ValidationError
 
 from arqkit.formats.tables import FILE_ENDINGS
-from arqlab.web.cells import DASH, TEXT, CellKind, run_name, team_name
+from arqlab.web.cells import DASH, TEXT, CellKind, NamedRun, run_name, team_name
 from arqlab.web.downloads import rows_response, table_file
 from arqlab.web.lists import ROWS_A_PAGE, Filter, Listing, Search
 from arqlab.web.places import address_of
 
-Value = Callable[[Any], Any] | str
+Row = TypeVar("Row")
+Source = TypeVar("Source")
+RowOf = TypeVar("RowOf", contravariant=True)
+Value = Callable[[Row], object]
+"""What reads a value from a row; a column of any row, such as that of runs, serves each table."""
 LONGEST = 120
 """The most rows that a page shows of a table at once."""
 FORMATS = {"tsv": "TSV", "csv": "CSV", "json": "JSON", "latex": "LaTeX"}
 """The names of the formats of files, by their words in addresses."""
 
 
-def reader(value: Value) -> Callable[[Any], Any]:
-    """Return what reads a value from a row: a function, or a path such as `run.team.name`.
-
-    A step of a path is the key of a mapping, a place in a tuple, or an attribute, which is called
-    if it is a method. A path ends at None.
-    """
-    if callable(value):
-        return value
-    steps = value.split(".") if value else []
-
-    def read(row: Any) -> Any:
-        for step in steps:
-            if row is None:
-                return None
-            if isinstance(row, Mapping):
-                row = row[step]
-            else:
-                row = row[int(step)] if step.isdigit() else getattr(row, step)
-            row = row() if callable(row) else row
-        return row
-
-    return read
-
-
-def to(name: str, *address: object, of: Value, query: str = "") -> Callable[[Any], str]:
+def to(name: str, *address: object, of: Value[Row], query: str = "") -> Callable[[Row], str]:
     """Return what makes the address of a page: the last part is a value of the row.
 
     The page is named by its view, or, if it belongs to an app above, by its place.
     """
-    last, end = reader(of), f"?{query}" if query else ""
-    return lambda row: address_of(name, *address, last(row)) + end
+    end = f"?{query}" if query else ""
+    return lambda row: address_of(name, *address, of(row)) + end
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(Generic[RowOf]):
     """A column: its heading, what it shows of a row, and the kind of the values.
 
     A column without a heading is in files only, where `name` is its heading if it is another; a
@@ -89,15 +70,15 @@ class Column:
     """
 
     heading: str
-    value: Value = ""
+    value: Value[RowOf] | None = None
     kind: CellKind = TEXT
     _: KW_ONLY
     name: str | None = ""
-    link: Value | None = None
-    spoken: Value | None = None
-    note: Value | None = None
-    best: Callable[[Any], bool] | None = None
-    cell_css: Value = ""
+    link: Value[RowOf] | None = None
+    spoken: Value[RowOf] | None = None
+    note: Value[RowOf] | None = None
+    best: Callable[[RowOf], bool] | None = None
+    cell_css: Value[RowOf] | None = None
     is_head: bool = False
     over: str = ""
     order: str = ""
@@ -122,30 +103,19 @@ class Column:
         """Return the classes of the cells."""
         return f"{self.kind.css} {self.css}".strip()
 
-    @cached_property
-    def _reads(self) -> dict[str, Callable[[Any], Any]]:
-        """Return what reads each part of a cell that this column has."""
-        parts = {name: getattr(self, name) for name in ("link", "spoken", "note", "cell_css")}
-        return {"value": reader(self.value)} | {
-            name: reader(part) for name, part in parts.items() if part
-        }
-
-    def _read(self, part: str, row: Any) -> Any:
-        return self._reads[part](row) if part in self._reads else None
-
-    def cell(self, row: Any) -> Cell:
+    def cell(self, row: RowOf) -> Cell:
         """Return the cell of a row on the page."""
         if self.template:
             return Cell(self, "", self.classes, row)
-        value = self._read("value", row)
+        value = self.value(row) if self.value else None
         html = DASH if value is None or value == "" else self.kind.html(value)
-        if url := self._read("link", row):
-            spoken = self._read("spoken", row)
+        if url := self.link and self.link(row):
+            spoken = self.spoken and self.spoken(row)
             named = format_html(' aria-label="{}"', spoken) if spoken else ""
             html = format_html('<a href="{}"{}>{}</a>', url, named, html)
-        if note := self._read("note", row):
+        if note := self.note and self.note(row):
             html = format_html('{} <span class="muted small">{}</span>', html, note)
-        css = [self.classes, self._read("cell_css", row)]
+        css = [self.classes, str(self.cell_css(row) or "") if self.cell_css else ""]
         css += ["best"] * (self.best is not None and self.best(row))
         return Cell(self, html, " ".join(filter(None, css)), row)
 
@@ -154,19 +124,19 @@ class Column:
         html = value if isinstance(value, str) else self.kind.html(value)
         return Cell(self, html, self.classes, None)
 
-    def in_file(self, row: Any) -> object:
+    def in_file(self, row: RowOf) -> object:
         """Return the value of a row for files, or None if it has none."""
-        value = self._read("value", row)
+        value = self.value(row) if self.value else None
         return None if value is None or value == "" else self.kind.file(value)
 
 
 class Cell(NamedTuple):
     """A cell of a column on the page: its HTML, its classes, and its row for a template."""
 
-    column: Column
+    column: Column[Any]
     html: str
     css: str
-    row: Any
+    row: object
 
     @property
     def template(self) -> str:
@@ -239,7 +209,18 @@ class Empty:
 
 
 @dataclass(frozen=True)
-class Table:
+class Prepared(Generic[Source, Row]):
+    """Rows that a page shows as what `prepare` makes of them, reading at once what it needs.
+
+    Files have the columns that the rows themselves have.
+    """
+
+    rows: Iterable[Source] | pl.DataFrame
+    prepare: Callable[[list[Source]], Iterable[Row]]
+
+
+@dataclass(frozen=True)
+class Table(Generic[Row]):
     """A table: its name (the id on the page), its columns, and its rows.
 
     - caption: what it shows, above it.
@@ -249,7 +230,6 @@ class Table:
       (`request.GET`), the name of its usual order, and what `Listing` reads.
     - file: the name of its file without an ending; a table with a name offers all formats.
     - has_tools: whether rows can be filtered and copied on the page.
-    - prepare: what makes the rows of the page, reading at once what its own columns need.
     - fold: the summary of the details that hide the table until they are opened.
     - empty: what the page says if there are no rows.
     - foot: rows below the others, a value for each column on the page.
@@ -257,8 +237,8 @@ class Table:
     """
 
     name: str
-    columns: Sequence[Column]
-    rows: Iterable[Any] | pl.DataFrame
+    columns: Sequence[Column[Row]]
+    rows: Iterable[Row] | Prepared[Any, Row] | pl.DataFrame
     _: KW_ONLY
     caption: str = ""
     page: Any = None
@@ -268,16 +248,15 @@ class Table:
     filters: Sequence[Filter] = ()
     file: str = ""
     has_tools: bool = False
-    prepare: Callable[[list[Any]], Iterable[Any]] | None = None
     fold: str = ""
     empty: Empty | None = None
     foot: Sequence[Sequence[Any]] = ()
-    row_css: Value | None = None
+    row_css: Value[Row] | None = None
     css: str = ""
     chart: Chart | None = None
 
     @cached_property
-    def on_page(self) -> list[Column]:
+    def on_page(self) -> list[Column[Row]]:
         """Return the columns with a heading; the others are in files only."""
         return [column for column in self.columns if column.heading]
 
@@ -304,11 +283,12 @@ class Table:
         """Return the search, filters and order of a list."""
         if self.asked is None or not self.order:
             return None
-        if not isinstance(self.rows, QuerySet | pl.DataFrame):
+        rows = self._stored
+        if not isinstance(rows, QuerySet | pl.DataFrame):
             return None
         return Listing(
             self.asked,
-            self.rows,
+            rows,
             searched=self.searched,
             filters=self.filters,
             orders={
@@ -322,8 +302,8 @@ class Table:
         """Return the page of a list or of a long table, None of a table with all rows."""
         if self.listing or self.page is not None:
             return self.listing.page if self.listing else self.page
-        rows = self.rows
-        rows = rows.to_dicts() if isinstance(rows, pl.DataFrame) else rows
+        stored = self._stored
+        rows: Iterable[Any] = stored.to_dicts() if isinstance(stored, pl.DataFrame) else stored
         if not isinstance(rows, Sequence | QuerySet) or len(rows) <= LONGEST:
             return None
         return Paginator(rows, ROWS_A_PAGE).get_page((self.asked or {}).get(self.page_name))
@@ -353,11 +333,13 @@ class Table:
     @cached_property
     def lines(self) -> list[Line]:
         """Return the rows of the page."""
-        css = reader(self.row_css) if self.row_css else None
+        css = self.row_css
         rows = self._all if self.rows_here is None else self.rows_here
+        if isinstance(self.rows, Prepared):
+            rows = self.rows.prepare(list(rows))
         return [
             Line([column.cell(row) for column in self.on_page], str(css(row) or "") if css else "")
-            for row in (self.prepare(list(rows)) if self.prepare else rows)
+            for row in rows
         ]
 
     @property
@@ -380,12 +362,16 @@ class Table:
         return bool(listing and listing.fields and (self.lines or listing.is_narrowed))
 
     @property
+    def _stored(self) -> Iterable[Any] | pl.DataFrame:
+        return self.rows.rows if isinstance(self.rows, Prepared) else self.rows
+
+    @property
     def _all(self) -> Iterable[Any]:
-        rows = self.rows
+        rows = self._stored
         return rows.iter_rows(named=True) if isinstance(rows, pl.DataFrame) else rows
 
     @property
-    def written(self) -> dict[str, Callable[[Any], object]]:
+    def written(self) -> dict[str, Callable[[Row], object]]:
         """Return what files have: the heading of each column, and the value of a row."""
         columns = [column for column in self.columns if column.name is not None]
         return {column.name or column.heading: column.in_file for column in columns}
@@ -399,8 +385,8 @@ def answer(
     request: HttpRequest,
     template: str,
     context: Mapping[str, Any],
-    *tables: Table,
-    file: Table | None = None,
+    *tables: Table[Any],
+    file: Table[Any] | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Return a page with tables (each in the context by its name, with _ for -), or a file.
@@ -422,7 +408,7 @@ def answer(
     return source.response(extension)
 
 
-def _rows_answer(request: HttpRequest, tables: Sequence[Table]) -> HttpResponse:
+def _rows_answer(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponse:
     """Return a page of the rows of a table for a program: the first one, or that it names.
 
     Raises `ValidationError` for a filter that is not offered.
@@ -438,50 +424,56 @@ def _rows_answer(request: HttpRequest, tables: Sequence[Table]) -> HttpResponse:
     raise Http404
 
 
-def run_columns(run: Value = "", *, url: Value | None = None) -> tuple[Column, ...]:
+def frame_table(name: str, frame: pl.DataFrame, *, file: str) -> Table[dict[str, object]]:
+    """Return a frame as a file with its columns; a page shows none of them."""
+    columns = [Column("", itemgetter(column), name=column) for column in frame.columns]
+    return Table[dict[str, object]](name, columns, frame, file=file)
+
+
+def run_columns(
+    run: Callable[[Row], NamedRun], *, url: Value[Row] | None = None
+) -> tuple[Column[Row], ...]:
     """Return the columns that name a run: its tag and team, in files also its standing.
 
-    `run` is the run of a row, by default the row itself, and `url` the address of its page.
+    `run` is the run of a row, and `url` the address of its page.
     """
-    of, link = reader(run), reader(url) if url else None
     return (
-        Column("", lambda row: of(row).team, name="team"),
-        Column("", lambda row: of(row).tag, name="run"),
-        Column("", lambda row: of(row).standing.key, name="standing"),
+        Column("", lambda row: run(row).team, name="team"),
+        Column("", lambda row: run(row).tag, name="run"),
+        Column("", lambda row: run(row).standing.key, name="standing"),
         Column(
             "Run",
-            lambda row: run_name(of(row), link(row) if link else ""),
+            lambda row: run_name(run(row), str(url(row)) if url else ""),
             name=None,
             is_head=True,
             css="run-name",
         ),
-        Column("Team", lambda row: team_name(of(row)), name=None),
+        Column("Team", lambda row: team_name(run(row)), name=None),
     )
 
 
 def choice_column(
     table: str,
     name: str,
-    value: Value,
+    value: Value[Row],
     *,
-    spoken: Value,
-    is_chosen: Callable[[Any], bool] = lambda row: False,
+    spoken: Value[Row],
+    is_chosen: Callable[[Row], bool] = lambda row: False,
     form: str | None = None,
-) -> Column:
+) -> Column[Row]:
     """Return the column of boxes that select rows, with a box for all (`static/js/choose-rows.js`).
 
     A row whose value is None has none. They are the field `name` of a form: by default the one with
     the id of the table and `-form`, with an empty `form` the one around the table.
     """
     owner = f"{table}-form" if form is None else form
-    of, words = reader(value), reader(spoken)
 
-    def box(row: Any) -> str:
+    def box(row: Row) -> str:
         html = '<input type="checkbox"{} name="{}" value="{}" aria-label="{}"{}>'
         inside = format_html(' form="{}"', owner) if owner else ""
         checked = SafeString(" checked" if is_chosen(row) else "")
-        key = of(row)
-        return "" if key is None else format_html(html, inside, name, key, words(row), checked)
+        key = value(row)
+        return "" if key is None else format_html(html, inside, name, key, spoken(row), checked)
 
     every = '<label class="choose-all"><input type="checkbox" data-choose-all="{}"> All</label>'
     return Column(format_html(every, table), box, name=None)

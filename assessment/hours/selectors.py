@@ -9,7 +9,7 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cached_property
 from operator import add
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
@@ -202,6 +202,14 @@ class PersonHours:
     cost: Decimal | None
 
 
+class SheetLine(NamedTuple, Generic[Key]):
+    """The work of a day or a place: of each person, and of all."""
+
+    key: Key
+    works: list[WorkSum]
+    total: WorkSum
+
+
 @dataclass(frozen=True)
 class TimeSheet:
     """The work in a lab in order; `nameless` imported labels without assessor are not in it."""
@@ -234,26 +242,26 @@ class TimeSheet:
         return sum(costs, Decimal("0.00")) if self.rule.hourly_rate is not None else None
 
     @property
-    def days(self) -> list[tuple[date, list[WorkSum], WorkSum]]:
+    def days(self) -> list[SheetLine[date]]:
         """Return the work of each day in order: of each person, and of all."""
-        return sorted(self._lines(lambda row: row.day), key=lambda line: line[0])
+        return sorted(self._lines(lambda row: row.day), key=lambda line: line.key)
 
     @property
-    def topics(self) -> list[tuple[SheetPlace, list[WorkSum], WorkSum]]:
+    def topics(self) -> list[SheetLine[SheetPlace]]:
         """Return the work in each topic in order: of each person, and of all."""
         lines = self._lines(lambda row: SheetPlace(row.task, row.round, row.topic))
-        return sorted(lines, key=lambda line: line[0].order)
+        return sorted(lines, key=lambda line: line.key.order)
 
     @property
-    def rounds(self) -> list[tuple[SheetPlace, list[WorkSum], WorkSum]]:
+    def rounds(self) -> list[SheetLine[SheetPlace]]:
         """Return the work in each round of each task in order: of each person, and of all."""
         lines = self._lines(lambda row: SheetPlace(row.task, row.round))
-        return sorted(lines, key=lambda line: line[0].order)
+        return sorted(lines, key=lambda line: line.key.order)
 
-    def _lines(self, key: Callable[[SheetRow], Key]) -> list[tuple[Key, list[WorkSum], WorkSum]]:
+    def _lines(self, key: Callable[[SheetRow], Key]) -> list[SheetLine[Key]]:
         works = _sums(self.rows, lambda row: (key(row), row.person))
         return [
-            (name, [works.get((name, hours.person), NO_WORK) for hours in self.people], total)
+            SheetLine(name, [works.get((name, it.person), NO_WORK) for it in self.people], total)
             for name, total in _sums(self.rows, key).items()
         ]
 

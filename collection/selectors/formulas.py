@@ -1,6 +1,7 @@
 """Queries on formulas: similar formulas, instances, and the history of visual ids."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import NamedTuple
 
 import polars as pl
@@ -146,19 +147,37 @@ def formulas_shown(
     return {item_id: instances[name] for item_id, name in names.items() if name in instances}
 
 
-def latex_of(instances: pl.DataFrame) -> list[tuple[str, int]]:
+class Spelling(NamedTuple):
+    """The LaTeX of instances of a formula, and their number."""
+
+    latex: str
+    instances: int
+
+
+class FormulaChange(NamedTuple):
+    """A change of a visual id in a version of the visual ids."""
+
+    version: int
+    made_at: datetime
+    change: str
+    old_visual_id: str
+    new_visual_id: str
+    instances: int
+
+
+def latex_of(instances: pl.DataFrame) -> list[Spelling]:
     """Return the distinct LaTeX of the instances with counts, the most frequent first."""
     counted = instances.group_by("latex").agg(number=pl.len())
     counted = counted.sort("number", "latex", descending=[True, False])
-    return [(str(latex or ""), int(number)) for latex, number in counted.head(LATEX_SHOWN).rows()]
+    return [
+        Spelling(str(latex or ""), int(number))
+        for latex, number in counted.head(LATEX_SHOWN).rows()
+    ]
 
 
-def history_of(collection: Collection, visual_id: str) -> list[dict[str, object]]:
-    """Return the changes of a visual id, the newest version first.
-
-    The keys of a row: version, made_at, change, old_visual_id, new_visual_id, instances.
-    """
-    rows: list[dict[str, object]] = []
+def history_of(collection: Collection, visual_id: str) -> list[FormulaChange]:
+    """Return the changes of a visual id, the newest version first."""
+    rows: list[FormulaChange] = []
     concerned = (pl.col("old_visual_id") == visual_id) | (pl.col("new_visual_id") == visual_id)
     for version in collection.visual_maps.exclude(changes="").order_by("-version"):
         changes = scan_columns(version.changes).filter(concerned)
@@ -168,8 +187,8 @@ def history_of(collection: Collection, visual_id: str) -> list[dict[str, object]
             "instances", "old_visual_id", "new_visual_id", descending=[True, False, False]
         )
         rows.extend(
-            row | {"version": version.version, "made_at": version.made_at}
-            for row in ordered.collect().to_dicts()
+            FormulaChange(version.version, version.made_at, *change)
+            for change in ordered.collect().iter_rows()
         )
     return rows[:HISTORY_SHOWN]
 

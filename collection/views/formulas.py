@@ -1,9 +1,10 @@
 """The pages of a formula and of a version of the visual ids."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, TypedDict
 from urllib.parse import quote
 
+import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -18,11 +19,14 @@ from arqlab.labs.permissions import looked_up_lab_or_404, organized_lab_or_404
 from arqlab.web.cells import COUNT, ID, TIME, CellKind
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web.tables import Column, Empty, Prepared, Table, answer, frame_table, to
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.formulas import (
+    Form,
+    FormulaChange,
     FormulaMatches,
+    Spelling,
     form_of,
     formulas_like,
     history_of,
@@ -73,22 +77,53 @@ def visual_map_detail(request: HttpRequest, lab: Lab, version: int) -> HttpRespo
     return answer(request, "collection/visual_map_detail.html", context, table, file=exact)
 
 
-def _changes_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table:
-    def side(when: str, prefix: str) -> list[Column]:
-        name = f"{prefix}_visual_id"
-        page = to("collection:formula-detail", lab.slug, of=name)
-        return [
-            Column(f"Visual id {when}", name, ID, link=page, order=when, by=name),
-            Column(f"Formula {when}", f"{prefix}_latex", LATEX),
-        ]
+class ChangedFormula(TypedDict):
+    """A row of `changed_formulas`."""
 
-    return Table(
+    change: str
+    old_visual_id: str
+    new_visual_id: str
+    instances: int
+    old_latex: str
+    new_latex: str
+
+
+class OtherGrouping(TypedDict):
+    """A row of `opinion_rows`."""
+
+    kind: str
+    visual_ids: list[str]
+    formula_ids: list[str]
+    latex: list[str]
+    instances: int
+
+
+def _changes_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table[ChangedFormula]:
+    page = "collection:formula-detail"
+
+    return Table[ChangedFormula](
         "changes",
         [
-            Column("Change", "change", WORD, by="place"),
-            Column("Instances", "instances", COUNT, by="instances"),
-            *side("before", "old"),
-            *side("now", "new"),
+            Column("Change", lambda row: row["change"], WORD, by="place"),
+            Column("Instances", lambda row: row["instances"], COUNT, by="instances"),
+            Column(
+                "Visual id before",
+                lambda row: row["old_visual_id"],
+                ID,
+                link=to(page, lab.slug, of=lambda row: row["old_visual_id"]),
+                order="before",
+                by="old_visual_id",
+            ),
+            Column("Formula before", lambda row: row["old_latex"], LATEX),
+            Column(
+                "Visual id now",
+                lambda row: row["new_visual_id"],
+                ID,
+                link=to(page, lab.slug, of=lambda row: row["new_visual_id"]),
+                order="now",
+                by="new_visual_id",
+            ),
+            Column("Formula now", lambda row: row["new_latex"], LATEX),
         ],
         changed_formulas(version),
         asked=request.GET,
@@ -109,35 +144,44 @@ def _changes_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table:
     )
 
 
-def _exact_changes(version: VisualMap) -> Table:
+def _exact_changes(version: VisualMap) -> Table[dict[str, object]]:
     """Return the table whose file has all instances that were merged or split."""
-    frame = map_frame(version, "changes")
-    columns = [Column("", name, name=name) for name in frame.columns]
-    return Table("changes", columns, frame, file=_file_name(version, "changes"))
+    file = _file_name(version, "changes")
+    return frame_table("changes", map_frame(version, "changes"), file=file)
 
 
-def _opinion_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table:
-    visual_id = to("collection:formula-detail", lab.slug, of="")
-    return Table(
+def _opinion_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table[OtherGrouping]:
+    def linked(visual_id: str) -> str:
+        url = reverse("collection:formula-detail", args=[lab.slug, visual_id])
+        return format_html('<a href="{}">{}</a> ', url, visual_id)
+
+    return Table[OtherGrouping](
         "differences",
         [
-            Column("ArqLab would", "kind", WORD, name="kind", order="kind", by="place"),
+            Column(
+                "ArqLab would", lambda row: row["kind"], WORD, name="kind", order="kind", by="place"
+            ),
             Column(
                 "Given visual ids",
-                "visual_ids",
-                _first(
-                    10, lambda key: format_html('<a href="{}">{}</a> ', visual_id(key), key), "id"
-                ),
+                lambda row: row["visual_ids"],
+                _first(10, linked, "id"),
                 name="visual_ids",
             ),
-            Column("Formula ids", "formula_ids", _first(5, "{} ".format, "id"), name="formula_ids"),
+            Column(
+                "Formula ids",
+                lambda row: row["formula_ids"],
+                _first(5, "{} ".format, "id"),
+                name="formula_ids",
+            ),
             Column(
                 "Formulas",
-                "latex",
+                lambda row: row["latex"],
                 _first(5, lambda latex: format_html("<div>{}</div>", render_formula(latex))),
                 name="latex",
             ),
-            Column("Instances", "instances", COUNT, name="instances", by="instances"),
+            Column(
+                "Instances", lambda row: row["instances"], COUNT, name="instances", by="instances"
+            ),
         ],
         opinion_rows(version),
         asked=request.GET,
@@ -167,13 +211,24 @@ def _file_name(version: VisualMap, field: str) -> str:
     return f"{version.collection.slug}-visual-ids-{version.version}-{field}"
 
 
+class ShownFormula(NamedTuple):
+    """What the page of a visual id shows; `form` is None if the id was replaced: see `history`."""
+
+    form: Form | None
+    instances: pl.DataFrame
+    threads: int
+    posts: int
+    latex: list[Spelling]
+    history: list[FormulaChange]
+    same: list[Form]
+    similar: list[Form]
+    slt: str
+
+
 def show_formula(
     *, collection: Collection, version: VisualMap, visual_id: str
-) -> dict[str, Any] | None:
-    """Return what the page of a visual id shows, or None if no version ever had the id.
-
-    `form` is None if the id was replaced; see `history` then.
-    """
+) -> ShownFormula | None:
+    """Return what the page of a visual id shows, or None if no version ever had the id."""
     form, history = form_of(version, visual_id), history_of(collection, visual_id)
     if form is None and not history:
         return None
@@ -183,20 +238,31 @@ def show_formula(
         latex, layout = form.latex, form.layout or None
         looks = formulas_like(ready_for_formulas(version), latex=latex, layout=layout, limit=12)
         slt = slt_of(collection, form.first_formula_id)
-    return {
-        "form": form,
-        "instances": instances,
-        "threads": instances["thread_id"].drop_nulls().n_unique(),
-        "posts": instances["post_id"].n_unique(),
-        "latex": latex_of(instances),
-        "history": history,
-        "same": [other for other in looks.same if other.visual_id != visual_id],
-        "similar": looks.similar,
-        "slt": slt,
-    }
+    return ShownFormula(
+        form,
+        instances,
+        threads=instances["thread_id"].drop_nulls().n_unique(),
+        posts=instances["post_id"].n_unique(),
+        latex=latex_of(instances),
+        history=history,
+        same=[other for other in looks.same if other.visual_id != visual_id],
+        similar=looks.similar,
+        slt=slt,
+    )
 
 
-def _with_titles(collection: Collection, instances: list[dict[str, Any]]) -> list[dict[str, Any]]:
+class TitledInstance(TypedDict):
+    """A row of `instances_of`, on the page with the title of its thread or document."""
+
+    formula_id: str
+    post_id: str
+    thread_id: str | None
+    type: str
+    comment_id: str | None
+    title: str | None
+
+
+def _with_titles(collection: Collection, instances: list[TitledInstance]) -> list[TitledInstance]:
     """Return instances with the titles of their threads or documents, None if one is missing."""
     threads = {row["thread_id"] for row in instances if row["thread_id"]}
     titles = {key: _title(post) for key, post in thread_questions(collection, threads).items()}
@@ -237,63 +303,65 @@ def formula_detail(request: HttpRequest, lab: Lab, visual_id: str) -> HttpRespon
     return answer(request, "collection/formula_detail.html", context, *tables)
 
 
-def _written_table(formula: dict[str, Any]) -> Table:
+def _written_table(formula: ShownFormula) -> Table[Spelling]:
     code = CellKind(lambda latex: format_html("<code>{}</code>", latex), "wrap")
-    columns = [Column("Instances", "1", COUNT), Column("Written as", "0", code)]
-    return Table("written", columns, formula["latex"], css="written-as")
+    columns: list[Column[Spelling]] = [
+        Column("Instances", lambda row: row.instances, COUNT),
+        Column("Written as", lambda row: row.latex, code),
+    ]
+    return Table[Spelling]("written", columns, formula.latex, css="written-as")
 
 
 def _instances_table(
-    request: HttpRequest, lab: Lab, collection: Collection, formula: dict[str, Any]
-) -> Table:
-    def post(row: dict[str, Any]) -> str:
+    request: HttpRequest, lab: Lab, collection: Collection, formula: ShownFormula
+) -> Table[TitledInstance]:
+    def post(row: TitledInstance) -> str:
         if row["comment_id"]:
             words = 'Comment <span class="id">{}</span> on {}'
             return format_html(words, row["comment_id"], row["post_id"])
         return format_html('{} <span class="id">{}</span>', capfirst(row["type"]), row["post_id"])
 
-    def address(row: dict[str, Any]) -> str:
+    def address(row: TitledInstance) -> str:
         path = reverse("collection:post-detail", args=[lab.slug, row["post_id"]])
         comment, post_id = row["comment_id"], row["post_id"]
         place = f"comment-{comment}" if comment else f"post-{post_id}"
         return f"{path}?formula={quote(row['formula_id'])}#{place}"
 
-    def thread(row: dict[str, Any]) -> str:
+    def thread(row: TitledInstance) -> str:
         missing = format_html('<span class="id">{}</span> {}', row["thread_id"] or "", MISSING)
         return row["title"] or missing
 
-    return Table(
+    return Table[TitledInstance](
         "instances",
         [
-            Column("Instance", "formula_id", ID, is_head=True),
+            Column("Instance", lambda row: row["formula_id"], ID, is_head=True),
             Column("Post or comment", post, link=address),
             Column("Thread", thread, css="wrap"),
             Column("", order="place", name=None),
         ],
-        formula["instances"],
+        Prepared(formula.instances, lambda rows: _with_titles(collection, rows)),
         asked=request.GET,
         order="place",
-        prepare=lambda rows: _with_titles(collection, rows),
     )
 
 
-def _history_table(lab: Lab, visual_id: str, formula: dict[str, Any]) -> Table:
-    def other(row: dict[str, Any]) -> str:
-        is_old = row["old_visual_id"] == visual_id
-        key = row["new_visual_id"] if is_old else row["old_visual_id"]
-        words = ("merged" if row["change"] == "merge" else "split", "into" if is_old else "from")
+def _history_table(lab: Lab, visual_id: str, formula: ShownFormula) -> Table[FormulaChange]:
+    def other(row: FormulaChange) -> str:
+        is_old = row.old_visual_id == visual_id
+        key = row.new_visual_id if is_old else row.old_visual_id
+        words = ("merged" if row.change == "merge" else "split", "into" if is_old else "from")
         url = reverse("collection:formula-detail", args=[lab.slug, key])
         return format_html('{} {} <a href="{}">formula {}</a>', *words, url, key)
 
-    return Table(
+    return Table[FormulaChange](
         "history",
         [
-            Column("Version", "version", is_head=True),
+            Column("Version", lambda row: row.version, is_head=True),
             Column("Change", other),
-            Column("Instances", "instances", COUNT),
-            Column("Created", "made_at", TIME),
+            Column("Instances", lambda row: row.instances, COUNT),
+            Column("Created", lambda row: row.made_at, TIME),
         ],
-        formula["history"],
+        formula.history,
     )
 
 

@@ -46,22 +46,22 @@ def collection_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     return render(request, "collection/collection_detail.html", context)
 
 
-def _imports_table(lab: Lab, rows: list[ImportRow]) -> Table:
-    return Table(
+def _imports_table(lab: Lab, rows: list[ImportRow]) -> Table[ImportRow]:
+    return Table[ImportRow](
         "imports",
         [
             Column(
                 "File",
-                "record.source",
-                link=to("collection:import-detail", lab.slug, of="record.pk"),
+                lambda row: row.record.source,
+                link=to("collection:import-detail", lab.slug, of=lambda row: row.record.pk),
                 is_head=True,
             ),
-            Column("Type", "record.label"),
+            Column("Type", lambda row: row.record.label),
             Column("State", lambda row: chip(row.look, row.words)),
-            Column("Rows", "record.rows", COUNT),
-            Column("Kept", "record.kept", COUNT),
-            Column("Problems", "record.problem_count", COUNT),
-            Column("Last batch", "record.updated_at", TIME),
+            Column("Rows", lambda row: row.record.rows, COUNT),
+            Column("Kept", lambda row: row.record.kept, COUNT),
+            Column("Problems", lambda row: row.record.problem_count, COUNT),
+            Column("Last batch", lambda row: row.record.updated_at, TIME),
         ],
         rows,
         empty=Empty(

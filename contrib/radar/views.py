@@ -13,15 +13,17 @@ from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
 from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused
+from arqlab.labs.oddities import task_url
 from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, EXCERPT, ID, LABEL, LABELS, PROSE, TIME
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web.tables import Column, Empty, Prepared, Table, answer, to
 from assessment.judging.views.judgments import ITEM, SECONDS, with_threads
-from assessment.models import DuplicatePosts, Judgment
+from assessment.models import DismissedFinding, DuplicatePosts, Judgment
 from assessment.qrels.selectors.drafts import task_scale
 from contrib.radar.selectors.findings import (
+    FindingRow,
     dismissed_findings,
     earlier_labels,
     finding_rows,
@@ -49,8 +51,8 @@ class NoteForm(forms.Form):
 def radar_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the open findings of a task, or with `state=dismissed` those dismissed with notes."""
     if request.GET.get("state") == "dismissed":
-        table = _dismissed_table(request, task)
-        return answer(request, "radar/radar_dismissed.html", {}, table)
+        dismissed = _dismissed_table(request, task)
+        return answer(request, "radar/radar_dismissed.html", {}, dismissed)
     keys = set(dismissed_findings(task).values_list("key", flat=True))
     context = {
         "dismissed": len(keys),
@@ -61,25 +63,27 @@ def radar_list(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "radar/radar_list.html", context, table)
 
 
-def _findings_table(request: HttpRequest, task: Task, open_findings: list[RadarFinding]) -> Table:
-    detail = to("radar:radar-detail", task.lab.slug, task.slug, of="key")
-    return Table(
+def _findings_table(
+    request: HttpRequest, task: Task, open_findings: list[RadarFinding]
+) -> Table[FindingRow]:
+    return Table[FindingRow](
         "findings",
         [
             Column(
-                *("Kind", "kind"),
+                "Kind",
+                lambda row: row["kind"],
                 order="kind",
-                link=detail,
+                link=lambda row: task_url("radar:radar-detail", task, row["key"]),
                 spoken=lambda row: (
                     f"{row['kind']}, {row['assessor']}, {row['topic'] or 'all topics'}"
                 ),
                 is_head=True,
                 css="nowrap",
             ),
-            Column("Assessor", "assessor", by="assessor"),
-            Column("Topic", "topic", ID, by="topic"),
-            Column("Finding", "summary", PROSE),
-            Column("Judgments", "judgments", COUNT, by="judgments"),
+            Column("Assessor", lambda row: row["assessor"], by="assessor"),
+            Column("Topic", lambda row: row["topic"], ID, by="topic"),
+            Column("Finding", lambda row: row["summary"], PROSE),
+            Column("Judgments", lambda row: row["judgments"], COUNT, by="judgments"),
             Column("", order="weight", by="place", name=None),
         ],
         finding_rows(open_findings, scale=task_scale(task)),
@@ -95,17 +99,23 @@ def _findings_table(request: HttpRequest, task: Task, open_findings: list[RadarF
     )
 
 
-def _dismissed_table(request: HttpRequest, task: Task) -> Table:
-    detail = to("radar:radar-detail", task.lab.slug, task.slug, of="key")
-    return Table(
+def _dismissed_table(request: HttpRequest, task: Task) -> Table[DismissedFinding]:
+    return Table[DismissedFinding](
         "findings",
         [
-            Column("Assessor", "assessor.name", by="assessor__username", is_head=True),
-            Column("Topic", "topic", ID, by="topic"),
-            Column("Finding", "summary", PROSE, link=detail),
-            Column("Note", "note", PROSE),
-            Column("By", "dismissed_by.name"),
-            Column("Dismissed", "dismissed_at", TIME, by="dismissed_at"),
+            Column(
+                "Assessor", lambda row: row.assessor.name, by="assessor__username", is_head=True
+            ),
+            Column("Topic", lambda row: row.topic, ID, by="topic"),
+            Column(
+                "Finding",
+                lambda row: row.summary,
+                PROSE,
+                link=lambda row: task_url("radar:radar-detail", task, row.key),
+            ),
+            Column("Note", lambda row: row.note, PROSE),
+            Column("By", lambda row: row.dismissed_by and row.dismissed_by.name),
+            Column("Dismissed", lambda row: row.dismissed_at, TIME, by="dismissed_at"),
         ],
         dismissed_findings(task),
         asked=request.GET,
@@ -159,15 +169,20 @@ class _RepeatedRow(NamedTuple):
     earlier: list[ScaleLabel] | None
 
 
-def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) -> Table:
-    topic, scale = "judgment.instance.item.topic.query_id", task_scale(task)
+def _judgments_table(
+    request: HttpRequest, task: Task, finding: RadarFinding
+) -> Table[_RepeatedRow]:
+    scale = task_scale(task)
+
+    def topic(row: _RepeatedRow) -> str:
+        return row.judgment.instance.item.topic.query_id
 
     def with_labels(judgments: list[Judgment]) -> list[_RepeatedRow]:
         earlier = earlier_labels(judgments, scale=scale)
         rows = with_threads(task.lab, judgments)
         return [_RepeatedRow(*row, earlier.get(row.judgment.instance_id)) for row in rows]
 
-    return Table(
+    return Table[_RepeatedRow](
         "judgments",
         [
             Column(
@@ -178,15 +193,14 @@ def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) ->
                 by="instance__item__topic__position",
             ),
             ITEM,
-            Column("Label", "judgment.scale_label", LABEL, by="label"),
-            Column("Earlier labels", "earlier", LABELS),
-            Column("Comment", "judgment.comment", EXCERPT),
-            Column("Seconds", "judgment.active_ms", SECONDS, by="active_ms"),
-            Column("Judged", "judgment.judged_at", TIME, order="order", by="pk"),
+            Column("Label", lambda row: row.judgment.scale_label, LABEL, by="label"),
+            Column("Earlier labels", lambda row: row.earlier, LABELS),
+            Column("Comment", lambda row: row.judgment.comment, EXCERPT),
+            Column("Seconds", lambda row: row.judgment.active_ms, SECONDS, by="active_ms"),
+            Column("Judged", lambda row: row.judgment.judged_at, TIME, order="order", by="pk"),
         ],
-        judgments_of_finding(task, finding),
+        Prepared(judgments_of_finding(task, finding), with_labels),
         asked=request.GET,
         order="order",
         searched=("instance__doc_id", "instance__item__topic__query_id", "comment"),
-        prepare=with_labels,
     )

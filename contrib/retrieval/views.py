@@ -1,7 +1,7 @@
 """The pages of the organizers' own systems: their baselines, and the search with them."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.contrib import messages
@@ -34,6 +34,7 @@ from contrib.retrieval.services.searching import (
     HITS,
     IN_PANE,
     KIND,
+    Found,
     Side,
     order_indexes,
     search_all,
@@ -158,34 +159,54 @@ def index_build(request: HttpRequest, lab: Lab) -> HttpResponse:
     return redirect("retrieval:system-search", lab.slug)
 
 
-def _search_tables(sides: Iterable[Side], pieces: Iterable[str | TextFormula]) -> list[Table]:
+class RankedResult(NamedTuple):
+    """A result at a rank of a system."""
+
+    system: str
+    rank: int
+    result: Found
+
+
+class ReadPiece(NamedTuple):
+    """What was read of a query: words, or the LaTeX of a formula."""
+
+    kind: str
+    text: str
+
+
+def _search_tables(sides: Iterable[Side], pieces: Iterable[str | TextFormula]) -> list[Table[Any]]:
     """Return the results of systems for programs, what was read, and why a system has none."""
     ranked = [
-        (side.key, rank, result)
+        RankedResult(side.key, rank, result)
         for side in sides
         for rank, result in enumerate(side.found, start=1)
     ]
     read = [
-        ("text", piece) if isinstance(piece, str) else ("formula", piece.latex) for piece in pieces
+        ReadPiece("text", piece) if isinstance(piece, str) else ReadPiece("formula", piece.latex)
+        for piece in pieces
     ]
     return [
-        Table(
+        Table[RankedResult](
             "results",
             [
-                Column("System", "0", ID),
-                Column("Rank", "1", COUNT),
-                Column("Post", "2.post.post_id", ID),
-                Column("Type", "2.post.kind"),
-                Column("Score", "2.score", SCORE),
-                Column("Formula", "2.formula_id", ID),
-                Column("LaTeX", "2.latex"),
+                Column("System", lambda row: row.system, ID),
+                Column("Rank", lambda row: row.rank, COUNT),
+                Column("Post", lambda row: row.result.post.post_id, ID),
+                Column("Type", lambda row: row.result.post.kind),
+                Column("Score", lambda row: row.result.score, SCORE),
+                Column("Formula", lambda row: row.result.formula_id, ID),
+                Column("LaTeX", lambda row: row.result.latex),
             ],
             ranked,
         ),
-        Table("query", [Column("Read as", "0"), Column("Text", "1")], read),
-        Table(
+        Table[ReadPiece](
+            "query",
+            [Column("Read as", lambda row: row.kind), Column("Text", lambda row: row.text)],
+            read,
+        ),
+        Table[Side](
             "unanswered",
-            [Column("System", "key", ID), Column("Reason", "lacks")],
+            [Column("System", lambda row: row.key, ID), Column("Reason", lambda row: row.lacks)],
             [side for side in sides if side.lacks],
         ),
     ]
@@ -195,16 +216,30 @@ def _jobs(offers: list[Offer]) -> list[Job]:
     return [offer.job for offer in offers if offer.job]
 
 
-def _table(task: Task, offers: list[Offer]) -> Table:
-    return Table(
+def _seconds(offer: Offer) -> float | None:
+    times = offer.run.times if offer.run else None
+    return times.mean if times else None
+
+
+def _made_with(offer: Offer) -> str | None:
+    made_by = offer.run.made_by if offer.run else None
+    return made_by.recorded_text if made_by else None
+
+
+def _table(task: Task, offers: list[Offer]) -> Table[Offer]:
+    return Table[Offer](
         f"systems-{task.slug}",
         [
             Column("Make", template="retrieval/_choice.html", hides_heading=True),
-            Column("System", "order.title", is_head=True),
+            Column("System", lambda row: row.order.title, is_head=True),
             Column("State", template="retrieval/_state.html", css="wrap"),
-            Column("Seconds per topic", "run.times.mean", decimals(3)),
-            Column("Made with", "run.made_by.recorded_text", PROSE),
-            Column("What it does", "order.system.description", css="wrap"),
+            Column("Seconds per topic", _seconds, decimals(3)),
+            Column(
+                "Made with",
+                lambda row: row.run and row.run.made_by and row.run.made_by.recorded_text,
+                PROSE,
+            ),
+            Column("What it does", lambda row: row.order.system.description, css="wrap"),
         ],
         offers,
         empty=Empty("No system", "None of the systems serves this kind of task."),

@@ -1,7 +1,9 @@
 """The time sheets of a lab, for its organizers."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
 from django import forms
@@ -17,13 +19,16 @@ from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import signed_in
 from arqlab.core.views.editing import edited
 from arqlab.labs.permissions import organized_lab_or_404
-from arqlab.web.cells import COUNT, DAY, HOURS, NUMBER
+from arqlab.web.cells import COUNT, DAY, HOURS, NUMBER, CellKind
 from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Table, answer, reader
+from arqlab.web.tables import Column, Table, answer
 from assessment.hours.selectors import (
     OFFICIAL,
     USUAL_KINDS,
+    Key,
+    PersonHours,
+    SheetLine,
     SheetPart,
     SheetPlace,
     TimeSheet,
@@ -153,15 +158,20 @@ def time_sheet(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "timesheets/time_sheet.html", context, *tables, status=status)
 
 
-def _tables(sheet: TimeSheet) -> list[Table]:
-    def place(line: tuple[SheetPlace, list[WorkSum], WorkSum]) -> str:
-        return ", ".join(str(part) for part in (line[0].task.name, line[0].round) if part)
+def _tables(sheet: TimeSheet) -> list[Table[Any]]:
+    def place(line: SheetLine[SheetPlace]) -> str:
+        return ", ".join(str(part) for part in (line.key.task.name, line.key.round) if part)
 
-    day = Column("Day", "0", DAY, is_head=True)
-    task = Column(
-        "Task", "0.task.name", note=lambda line: line[0].round or "official", is_head=True
+    day = Column[SheetLine[date]]("Day", lambda line: line.key, DAY, is_head=True)
+    task = Column[SheetLine[SheetPlace]](
+        "Task",
+        lambda line: line.key.task.name,
+        note=lambda line: line.key.round or "official",
+        is_head=True,
     )
-    topic = Column("Topic", "0.topic.query_id", note=place, is_head=True)
+    topic = Column[SheetLine[SheetPlace]](
+        "Topic", lambda line: line.key.topic and line.key.topic.query_id, note=place, is_head=True
+    )
     return [
         _people_table(sheet),
         _hours_table("days", sheet, day, sheet.days),
@@ -170,45 +180,68 @@ def _tables(sheet: TimeSheet) -> list[Table]:
     ]
 
 
-def _people_table(sheet: TimeSheet) -> Table:
+class _Hours(Protocol):
+    """The work of a person or of all, and what it costs."""
+
+    @property
+    def work(self) -> WorkSum: ...
+
+    @property
+    def cost(self) -> Decimal | None: ...
+
+
+class _All(NamedTuple):
+    work: WorkSum
+    cost: Decimal | None
+
+
+def _people_table(sheet: TimeSheet) -> Table[PersonHours]:
     total, currency = sheet.total, sheet.rule.currency
-    optional = [
-        ("Estimated hours", "work.estimated_hours", HOURS, total.estimated_ms),
-        ("Hours", "work.hours", HOURS, total.estimated_ms),
-        ("Items", "work.items", COUNT, True),
-        ("Labels", "work.labels", COUNT, True),
-        ("Labels without time", "work.untimed", COUNT, total.untimed),
-        ("Labels capped", "work.capped", COUNT, total.capped),
-        ("Hours not seen", "work.unseen_hours", HOURS, total.capped),
-        ("s per label", "work.pace.each", NUMBER, True),
-        (f"Cost, {currency}" if currency else "Cost", "cost", HOURS, sheet.total_cost is not None),
+    figures: list[tuple[str, Callable[[_Hours], object], CellKind, object]] = [
+        ("Active hours", lambda row: row.work.active_hours, HOURS, True),
+        ("Estimated hours", lambda row: row.work.estimated_hours, HOURS, total.estimated_ms),
+        ("Hours", lambda row: row.work.hours, HOURS, total.estimated_ms),
+        ("Items", lambda row: row.work.items, COUNT, True),
+        ("Labels", lambda row: row.work.labels, COUNT, True),
+        ("Labels without time", lambda row: row.work.untimed, COUNT, total.untimed),
+        ("Labels capped", lambda row: row.work.capped, COUNT, total.capped),
+        ("Hours not seen", lambda row: row.work.unseen_hours, HOURS, total.capped),
+        ("s per label", lambda row: row.work.pace.each, NUMBER, True),
+        (
+            f"Cost, {currency}" if currency else "Cost",
+            lambda row: row.cost,
+            HOURS,
+            sheet.total_cost is not None,
+        ),
     ]
-    columns = [
-        Column("Assessor", "person.name", is_head=True, css="nowrap"),
-        Column("Active hours", "work.active_hours", HOURS),
-        *(Column(head, value, kind) for head, value, kind, is_any in optional if is_any),
+    columns: list[Column[PersonHours]] = [
+        Column("Assessor", lambda row: row.person.name, is_head=True, css="nowrap"),
+        *(Column(heading, value, kind) for heading, value, kind, is_any in figures if is_any),
     ]
-    everybody = {"work": total, "cost": sheet.total_cost}
-    foot = ["All", *(reader(column.value)(everybody) for column in columns[1:])]
-    return Table("people", columns, sheet.people, foot=[foot])
+    everybody = _All(total, sheet.total_cost)
+    foot = ["All", *(value(everybody) for _, value, _, is_any in figures if is_any)]
+    return Table[PersonHours]("people", columns, sheet.people, foot=[foot])
 
 
 def _hours_table(
-    name: str, sheet: TimeSheet, head: Column, lines: Sequence[Any], *, has_tools: bool = False
-) -> Table:
-    def column(place: int, person: User) -> Column:
-        works = reader(f"1.{place}")
-        return Column(
-            format_html("<span>{}</span>", person.name),
-            lambda line: works(line).hours if works(line).labels else None,
-            HOURS,
-            css="person",
-        )
+    name: str,
+    sheet: TimeSheet,
+    head: Column[SheetLine[Key]],
+    lines: Sequence[SheetLine[Key]],
+    *,
+    has_tools: bool = False,
+) -> Table[SheetLine[Key]]:
+    def column(place: int, person: User) -> Column[SheetLine[Key]]:
+        def hours(line: SheetLine[Key]) -> float | None:
+            work = line.works[place]
+            return work.hours if work.labels else None
+
+        return Column(format_html("<span>{}</span>", person.name), hours, HOURS, css="person")
 
     columns = [column(place, row.person) for place, row in enumerate(sheet.people)]
-    return Table(
+    return Table[SheetLine[Key]](
         name,
-        [head, Column("All", "2.hours", HOURS), *columns],
+        [head, Column("All", lambda line: line.total.hours, HOURS), *columns],
         lines,
         foot=[["All", sheet.total.hours, *(row.work.hours for row in sheet.people)]],
         has_tools=has_tools,

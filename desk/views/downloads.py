@@ -14,6 +14,7 @@ from arqlab.web.lists import Filter
 from arqlab.web.pages import FILE, LAB, Pages
 from arqlab.web.tables import Column, Table, answer
 from assessment.judging.selectors.judgment_tables import judgment_columns, judgments_with_columns
+from assessment.models import Judgment
 from desk.services.exports import lab_exports, task_exports
 
 pages = Pages(LAB, lab_or_404)
@@ -59,11 +60,13 @@ def judgment_history(request: HttpRequest, task: Task) -> HttpResponse:
             rows = rows.filter(judged_at__gt=DateTimeField().run_validation(since))
         except ValidationError as error:
             raise ValidationError({"since": error.detail}) from error
-    columns = [Column("", of, name=name) for name, of in judgment_columns(task).items()]
+    columns: list[Column[Judgment]] = [
+        Column("", of, name=name) for name, of in judgment_columns(task).items()
+    ]
     by_topic = Filter("topic", "Topic", "instance__item__topic__query_id", topics)
-    table = Table(
+    table = Table[Judgment](
         "judgments",
-        [Column("", "pk", name="id", by="pk", order="id"), *columns],
+        [Column("", lambda row: row.pk, name="id", by="pk", order="id"), *columns],
         rows,
         order="id",
         filters=[by_topic],

@@ -115,15 +115,20 @@ def lab_list(request: HttpRequest) -> HttpResponse:
     return answer(request, "desk/lab_list.html", {}, _labs_table(labs, overview, empty))
 
 
-def _labs_table(labs: list[LabRow], overview: LabsOverview, empty: Empty) -> Table:
-    return Table(
+def _labs_table(labs: list[LabRow], overview: LabsOverview, empty: Empty) -> Table[LabRow]:
+    return Table[LabRow](
         "labs",
         [
-            Column("Lab", "lab.name", link=to("desk:lab-detail", of="lab.slug"), is_head=True),
+            Column(
+                "Lab",
+                lambda row: row.lab.name,
+                link=to("desk:lab-detail", of=lambda row: row.lab.slug),
+                is_head=True,
+            ),
             Column("State", overview.phase, CHIP),
             Column("Tasks", _task_links),
-            Column("Teams", "teams", COUNT),
-            Column("Next deadline", "next_deadline", DEADLINE),
+            Column("Teams", lambda row: row.teams, COUNT),
+            Column("Next deadline", lambda row: row.next_deadline, DEADLINE),
         ],
         labs,
         empty=empty,

@@ -1,7 +1,7 @@
 """The pages that load labs, topics, qrels, judgments and collections, and the pages of loads."""
 
 from functools import partial
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -163,15 +163,15 @@ def visual_ids_make(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.read(f"{LAB}loads/", "load-list", shows="loads", access=organized_lab_or_404)
 def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the loads of a lab, newest first."""
-    table = Table(
+    table = Table[Job](
         "loads",
         [
-            Column("Load", str, link=to("desk:load-detail", of="pk"), is_head=True),
-            Column("State", "state", CHIP, by="state"),
-            Column("Task", "task.name"),
+            Column("Load", str, link=to("desk:load-detail", of=lambda row: row.pk), is_head=True),
+            Column("State", lambda row: row.state, CHIP, by="state"),
+            Column("Task", lambda row: row.task and row.task.name),
             Column("Files", lambda load: ", ".join(file["name"] for file in load.files), ID),
-            Column("By", "by.name"),
-            Column("Started", "created_at", TIME, by="pk"),
+            Column("By", lambda row: row.by and row.by.name),
+            Column("Started", lambda row: row.created_at, TIME, by="pk"),
             Column(
                 "Cancel or stop", template="desk/_load_stop.html", name=None, hides_heading=True
             ),
@@ -199,41 +199,67 @@ def load_detail(request: HttpRequest, load: Job) -> HttpResponse:
     return news(request, "desk/load_detail.html", _context(load), *tables)
 
 
-def _changes_table(load: Job) -> Table:
+class ChangeExample(TypedDict):
+    """A thing that a load would change, with its stored value and that of the file."""
+
+    name: str
+    old: str
+    new: str
+
+
+class ChangeGroup(TypedDict):
+    """Things of a kind that a load would change alike, as `Job.changes` stores them."""
+
+    what: str
+    fate: str
+    count: int
+    asks: NotRequired[bool]
+    examples: list[ChangeExample]
+
+
+class LoadedFile(TypedDict):
+    """A file of a load, as `Job.files` stores it."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+def _changes_table(load: Job) -> Table[ChangeGroup]:
     """Return what a load would change, by kind, with examples."""
 
-    def fate(group: dict[str, Any]) -> str:
+    def fate(group: ChangeGroup) -> str:
         words = capfirst(group["fate"])
         return format_html("<strong>{}</strong>", words) if group.get("asks") else words
 
-    def examples(group: dict[str, Any]) -> str:
+    def examples(group: ChangeGroup) -> str:
         lines = ((example["name"], _change(example)) for example in group["examples"])
         return format_html_join("", '<div><span class="id">{}</span>{}</div>', lines)
 
-    return Table(
+    return Table[ChangeGroup](
         "changes",
         [
             Column("What", lambda group: capfirst(group["what"]), is_head=True),
             Column("What happens", fate),
-            Column("Number", "count", COUNT),
+            Column("Number", lambda row: row["count"], COUNT),
             Column("Examples (stored → file)", examples),
         ],
         load.changes.get("groups", []),
     )
 
 
-def _change(example: dict[str, str]) -> str:
+def _change(example: ChangeExample) -> str:
     values = example["old"], example["new"]
     old, new = (Truncator(value or "none").chars(300) for value in values)
     return f": {old} → {new}" if any(values) else ""
 
 
-def _files_table(load: Job) -> Table:
-    return Table(
+def _files_table(load: Job) -> Table[LoadedFile]:
+    return Table[LoadedFile](
         "files",
         [
-            Column("File", "name", ID, is_head=True),
-            Column("Bytes", "size", COUNT),
+            Column("File", lambda row: row["name"], ID, is_head=True),
+            Column("Bytes", lambda row: row["size"], COUNT),
             Column("SHA-256", lambda file: file["sha256"][:12], ID),
         ],
         load.files,

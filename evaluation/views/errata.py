@@ -22,19 +22,19 @@ from evaluation.services.errata import add_erratum
 pages = Pages(f"{TASK}leaderboard/versions/<number:version>/errata/", section="leaderboard")
 
 
-def errata_table(leaderboard: Leaderboard, sight: ScoreAccess) -> Table:
+def errata_table(leaderboard: Leaderboard, sight: ScoreAccess) -> Table[Erratum]:
     """Return the errata of a version; only organizers see the names of people."""
 
     def author(erratum: Erratum) -> str:
         return erratum.author.name if sight.organizes and erratum.author else erratum.party
 
-    return Table(
+    return Table[Erratum](
         "errata",
         [
-            Column("Date", "made_at", TIME, name="date", is_head=True),
-            Column("Run", "name", name="run"),
-            Column("Erratum", "text", name="erratum", css="wrap"),
-            Column("Reason", "reason", name="reason", css="wrap"),
+            Column("Date", lambda row: row.made_at, TIME, name="date", is_head=True),
+            Column("Run", lambda row: row.name, name="run"),
+            Column("Erratum", lambda row: row.text, name="erratum", css="wrap"),
+            Column("Reason", lambda row: row.reason, name="reason", css="wrap"),
             Column("By", author, name="by"),
         ],
         errata_of(leaderboard),

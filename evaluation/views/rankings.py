@@ -1,6 +1,7 @@
 """The page of a run's ranking for one topic, with another run's beside it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -8,6 +9,7 @@ from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.safestring import mark_safe
 
+from arqkit.labels import ScaleLabel
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
@@ -27,7 +29,7 @@ from evaluation.permissions import (
 )
 from evaluation.selectors.boards import RunValue, Spread, scores_by_topic, spread_of, topic_values
 from evaluation.selectors.records import board_topics, with_recorded_answers
-from evaluation.services.rankings import item_texts, ranking_of
+from evaluation.services.rankings import ItemText, item_texts, ranking_of
 from evaluation.views.tables import measure_or_404, measure_query, scores_page
 from submissions.models import Run
 from submissions.selectors import run_items
@@ -39,12 +41,29 @@ ROWS_A_PAGE = 40
 MOST_BESIDE = 100
 """The number of other runs that can be chosen: with more, the best ones for the topic."""
 UNJUDGED = mark_safe('<span class="muted">unjudged</span>')
-ITEM_COLUMNS = (
+
+
+@dataclass(frozen=True)
+class ListedItem:
+    """An item of a list with its label, its text, and for organizers the page of its judgments.
+
+    `order` is its place in a ranking, and `other` that in another one.
+    """
+
+    item: str
+    label: ScaleLabel | None
+    text: ItemText
+    judgments_url: str
+    order: int | None = None
+    other: int | None = None
+
+
+ITEM_COLUMNS: tuple[Column[ListedItem], ...] = (
     Column("Item", template="evaluation/_item_text.html", is_head=True),
     Column(
         "Label",
-        lambda row: label(row["label"]) if row["label"] else UNJUDGED,
-        link="judgments_url",
+        lambda row: label(row.label) if row.label else UNJUDGED,
+        link=lambda row: row.judgments_url,
         css="item-label",
     ),
 )
@@ -57,7 +76,7 @@ class RankingSide(NamedTuple):
     run: BoardRun
     items: int
     page: Page[int]
-    table: Table
+    table: Table[ListedItem]
     values: list[float | None]
 
 
@@ -142,7 +161,7 @@ def _sides(
 
 def item_reader(
     request: HttpRequest, visible: VisibleBoard, sight: ScoreAccess, query_id: str
-) -> Callable[[pl.DataFrame, ItemKind], tuple[Page[int], list[dict[str, Any]]]]:
+) -> Callable[[pl.DataFrame, ItemKind], tuple[Page[int], list[ListedItem]]]:
     """Return what reads the page of a topic's items that the address asks for.
 
     It takes the items and the type of their ids (source). Each item gets its label, its text unless
@@ -152,19 +171,21 @@ def item_reader(
     scale, collection = qrel_set.label_scale, collection_of(task.lab)
     closed = closed_threads(request.user, collection) if collection else frozenset()
 
-    def read(items: pl.DataFrame, kind: ItemKind) -> tuple[Page[int], list[dict[str, Any]]]:
+    def read(items: pl.DataFrame, kind: ItemKind) -> tuple[Page[int], list[ListedItem]]:
         page = Paginator(range(items.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
         part = items.slice(max(page.start_index() - 1, 0), len(page.object_list))
         texts = item_texts(part, items=kind, qrel_set=qrel_set, closed=closed)
         judged = judged_ids(task, query_id, part["item"]) if sight.organizes else ()
         urls = {one: task_url("assessment:item-judgments", task, query_id, one) for one in judged}
         rows = [
-            row
-            | {
-                "label": None if row["label"] is None else scale.of(row["label"]),
-                "text": text,
-                "judgments_url": urls.get(row["item"], ""),
-            }
+            ListedItem(
+                row["item"],
+                None if row["label"] is None else scale.of(row["label"]),
+                text,
+                urls.get(row["item"], ""),
+                row.get("order"),
+                row.get("other"),
+            )
             for row, text in zip(part.iter_rows(named=True), texts, strict=True)
         ]
         return page, rows
@@ -172,11 +193,17 @@ def item_reader(
     return read
 
 
-def _items_table(run: Run, rows: Sequence[Mapping[str, Any]], *, is_pair: bool) -> Table:
-    other = Column("Other", "other", COUNT, title="Place in the other ranking", css="other")
-    return Table(
+def _items_table(run: Run, rows: Sequence[ListedItem], *, is_pair: bool) -> Table[ListedItem]:
+    other = Column[ListedItem](
+        "Other", lambda row: row.other, COUNT, title="Place in the other ranking", css="other"
+    )
+    return Table[ListedItem](
         f"items-{run.pk}",
-        [Column("#", "order", COUNT, css="place"), *ITEM_COLUMNS, *([other] if is_pair else [])],
+        [
+            Column("#", lambda row: row.order, COUNT, css="place"),
+            *ITEM_COLUMNS,
+            *([other] if is_pair else []),
+        ],
         rows,
         css="ranking-table",
     )
@@ -188,22 +215,30 @@ def _values_table(
     query_id: str,
     measure: Measure,
     spread: Spread | None,
-) -> Table:
-    page = scores_page(visible, measure, of="run.key")
+) -> Table[RankingSide]:
+    page = scores_page(visible, measure)
+
+    def column(place: int, heading: str) -> Column[RankingSide]:
+        return Column(heading, lambda row: row.values[place], SCORE)
+
+    headings = [each.heading for each in visible.board.measures]
     caption = f"Values for {query_id}."
     if spread:
         caption += (
             f" {measure.heading} of {counted(spread.runs, 'run')}: best {score(spread.best)}, "
             f"median {score(spread.median)}."
         )
-    return Table(
+    return Table[RankingSide](
         "values",
         [
-            Column("Run", "run.label", link=page, note="run.team", is_head=True),
-            *(
-                Column(column.heading, f"values.{place}", SCORE)
-                for place, column in enumerate(visible.board.measures)
+            Column(
+                "Run",
+                lambda row: row.run.label,
+                link=lambda row: page(row.run),
+                note=lambda row: row.run.team,
+                is_head=True,
             ),
+            *(column(*heading) for heading in enumerate(headings)),
         ],
         sides,
         caption=caption,

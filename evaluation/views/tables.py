@@ -22,9 +22,10 @@ from arqkit.leaderboard import (
 from arqkit.measures.names import Measure, definition_of
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
+from arqlab.labs.oddities import task_url
 from arqlab.web.cells import ID, SAFE
 from arqlab.web.lists import ROWS_A_PAGE
-from arqlab.web.tables import LONGEST, Column, to
+from arqlab.web.tables import LONGEST, Column, Row
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
 from evaluation.selectors.boards import Certainty, TopicScoreRow, certainties
 
@@ -180,21 +181,23 @@ def _cell(cell: BoardCell, url: str, certainty: Certainty | None) -> str:
     return f"{start} data-value={figure}>{value}{mark} <small>{interval}</small>"
 
 
-def topic_columns(task: Task, topics: Mapping[str, Topic]) -> tuple[Column, ...]:
-    """Return the columns of the topic whose id is first in a row: the id and the title.
+def topic_columns(
+    task: Task, topics: Mapping[str, Topic], query_id: Callable[[Row], str]
+) -> tuple[Column[Row], ...]:
+    """Return the columns of the topic of a row: the id and the title.
 
     The id leads to the page of the topic if the task has it.
     """
-    page = to("labs:topic-detail", task.lab.slug, task.slug, of="0")
 
-    def title(row: Any) -> str:
-        return getattr(topics.get(row[0]), "title_html", "")
+    def title(row: Row) -> str:
+        return getattr(topics.get(query_id(row)), "title_html", "")
 
-    def link(row: Any) -> str:
-        return page(row) if row[0] in topics else ""
+    def link(row: Row) -> str:
+        topic = query_id(row)
+        return task_url("labs:topic-detail", task, topic) if topic in topics else ""
 
     return (
-        Column("Topic", "0", ID, name="topic", is_head=True, link=link, css="nowrap"),
+        Column("Topic", query_id, ID, name="topic", is_head=True, link=link, css="nowrap"),
         Column("Title", title, SAFE, name=None, css="topic-title"),
     )
 
@@ -210,10 +213,10 @@ def board_file_name(board: Board, *parts: object) -> str:
     return "-".join(filter(None, [board.task.replace("/", "-"), *words]))
 
 
-def scores_page(visible: VisibleBoard, measure: Measure, *, of: str) -> Callable[[Any], str]:
-    """Return what makes the address of a run's scores by topic from its key in a row."""
+def scores_page(visible: VisibleBoard, measure: Measure) -> Callable[[BoardRun], str]:
+    """Return what makes the address of a run's scores by topic."""
     task, query = visible.qrel_set.task, measure_query(visible, measure)
-    return to("evaluation:run-scores", task.lab.slug, task.slug, of=of, query=query)
+    return lambda run: f"{task_url('evaluation:run-scores', task, run.key)}?{query}"
 
 
 def measure_query(visible: VisibleBoard, measure: Measure) -> str:
@@ -289,7 +292,6 @@ def chart_of(
 
     A bar leads to the page of its topic, with the parameters in `query`.
     """
-    page = to("evaluation:topic-scores", task.lab.slug, task.slug, of="query_id", query=query)
     return {
         "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",
         "measure": measure.heading,
@@ -301,7 +303,7 @@ def chart_of(
                 "own": row.own,
                 "median": row.median,
                 "best": row.best,
-                "url": page(row),
+                "url": f"{task_url('evaluation:topic-scores', task, row.query_id)}?{query}",
             }
             for row in rows
         ],

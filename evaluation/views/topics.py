@@ -1,6 +1,7 @@
 """The scores of a run by topic, and of all runs for a topic with the labels."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from arqlab.labs.permissions import task_or_404
 from arqlab.labs.selectors import TOPIC_FILTERS
 from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import LONGEST, Chart, Column, Table, answer, run_columns, to
+from arqlab.web.tables import LONGEST, Chart, Column, Table, answer, run_columns
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, version_topics
 from assessment.qrels.views.labels import label_shares
@@ -42,7 +43,7 @@ from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.selectors.records import board_topics, with_recorded_answers
 from evaluation.services.rankings import relevant_found, relevant_items
 from evaluation.services.scoring import comparable_indexes, scorer_of, scoring_work
-from evaluation.views.rankings import ITEM_COLUMNS, item_reader
+from evaluation.views.rankings import ITEM_COLUMNS, ListedItem, item_reader
 from evaluation.views.tables import (
     FEW_BARS,
     board_file_name,
@@ -57,8 +58,36 @@ pages = Pages(TASK, task_or_404, section="runs")
 
 FEW_FINDERS = 10
 """The most runs that the page names for an item."""
-FINDER_COLUMNS = (
-    Column("Runs", "finders", COUNT, css="place"),
+
+
+class Finder(NamedTuple):
+    """A run that found an item, at which rank, and the page to open."""
+
+    run: BoardRun
+    order: int
+    url: str
+
+
+@dataclass(frozen=True)
+class FoundItem(ListedItem):
+    """A relevant item with the number of runs that found it, the first of them, and the rest."""
+
+    finders: int = 0
+    found_by: Sequence[Finder] = ()
+    others: int = 0
+
+
+class MeasureBounds(NamedTuple):
+    """The worst, the reported and the best mean of a measure."""
+
+    heading: str
+    worst: float
+    reported: float
+    best: float
+
+
+FINDER_COLUMNS: tuple[Column[FoundItem], ...] = (
+    Column("Runs", lambda row: row.finders, COUNT, css="place"),
     Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
 )
 
@@ -67,12 +96,12 @@ class TieBounds(NamedTuple):
     """The means of a run if its tied items were in another order.
 
     - items, topics: the number of tied items in topics of the qrels, and of topics with any.
-    - means: for each measure its name and the worst, the reported and the best mean.
+    - means: the bounds of each measure.
     """
 
     items: int
     topics: int
-    means: list[tuple[str, float, float, float]]
+    means: list[MeasureBounds]
 
 
 def tie_bounds(visible: VisibleBoard, run: Run) -> TieBounds | None:
@@ -105,7 +134,9 @@ def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBoun
         means(scorer.score(index)) for index in (orders.worst, indexes[0], orders.best)
     )
     rows = [
-        (measure.heading, worst[measure.name], reported[measure.name], best[measure.name])
+        MeasureBounds(
+            measure.heading, worst[measure.name], reported[measure.name], best[measure.name]
+        )
         for measure in measures
         if measure.name in reported
     ]
@@ -118,7 +149,6 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     sight = score_access_of(request.user, run.task)
     visible = board_with_run(sight, run, qrels=request.GET.get("qrels", ""))
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
-    peers = [row.run.key for row in visible.board.rows if row.run.counts]
     rows = topic_rows(visible.board, run=run.pk, qrel_set=visible.qrel_set, measure=measure.name)
     line = visible.board.row_of(run.pk)
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}
@@ -130,25 +160,27 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
         "measure": measure,
         "line": line,
         "scores_nothing": scores == {0},
-        "peers": len(peers),
+        "peers": sum(row.run.counts for row in visible.board.rows),
         "chart": chart_of(rows, line.run, measure, task=run.task, query=query),
         "bounds": (bounds := tie_bounds(visible, run)),
         "may_see_run": sight.may_see_run(run.pk),
     }
-    tables = [_topics_table(run, visible, measure, rows, query, opens=sight.may_open(line.run))]
+    tables: list[Table[Any]] = [
+        _topics_table(run, visible, measure, rows, query, opens=sight.may_open(line.run))
+    ]
     if bounds:
         tables.append(_bounds_table(bounds))
     return answer(request, "evaluation/run_scores.html", context, *tables)
 
 
-def _bounds_table(bounds: TieBounds) -> Table:
-    return Table(
+def _bounds_table(bounds: TieBounds) -> Table[MeasureBounds]:
+    return Table[MeasureBounds](
         "tie-bounds",
         [
-            Column("Measure", "0", is_head=True),
-            Column("Worst case", "1", SCORE),
-            Column("Reported", "2", SCORE),
-            Column("Best case", "3", SCORE),
+            Column("Measure", lambda row: row.heading, is_head=True),
+            Column("Worst case", lambda row: row.worst, SCORE),
+            Column("Reported", lambda row: row.reported, SCORE),
+            Column("Best case", lambda row: row.best, SCORE),
         ],
         bounds.means,
         caption="The means if tied items were in the worst and in the best order by label. "
@@ -164,29 +196,48 @@ def _topics_table(
     query: str,
     *,
     opens: bool,
-) -> Table:
-    address = [run.task.lab.slug, run.task.slug]
-    page = to("evaluation:topic-scores", *address, of="query_id", query=query)
-    ranking = to("evaluation:run-ranking", *address, run.pk, of="query_id", query=query)
+) -> Table[TopicScoreRow]:
+
+    def page(row: TopicScoreRow) -> str:
+        return f"{task_url('evaluation:topic-scores', run.task, row.query_id)}?{query}"
+
+    def ranking(row: TopicScoreRow) -> str:
+        return f"{task_url('evaluation:run-ranking', run.task, run.pk, row.query_id)}?{query}"
+
+    def info(name: str) -> Column[TopicScoreRow]:
+        return Column(
+            heading(name), lambda row: row.topic and row.topic.facts.get(name), css="info-column"
+        )
+
     infos = [n for n in TOPIC_FILTERS if any(row.topic and row.topic.facts.get(n) for row in rows)]
     means = []
     for part in ("own", "median", "best"):
         values = [value for row in rows if (value := getattr(row, part)) is not None]
         means.append(fmean(values) if values else None)
-    return Table(
+    return Table[TopicScoreRow](
         "topics",
         [
-            Column("Topic", "query_id", ID, is_head=True, link=page, css="nowrap"),
-            Column("Title", "topic.title_html", SAFE, name=None, css="topic-title"),
-            *(Column(heading(name), f"topic.facts.{name}", css="info-column") for name in infos),
+            Column("Topic", lambda row: row.query_id, ID, is_head=True, link=page, css="nowrap"),
             Column(
-                measure.heading, "own", SCORE, link=ranking if opens else None, best=_has_the_best
+                "Title",
+                lambda row: row.topic and row.topic.title_html,
+                SAFE,
+                name=None,
+                css="topic-title",
             ),
-            Column("Median", "median", SCORE),
-            Column("Best", "best", SCORE),
-            Column("± median", "gain", SIGNED, title="Difference from the median"),
-            Column("Judged", "judgments.judged", COUNT),
-            Column("Relevant", "judgments.relevant", COUNT),
+            *map(info, infos),
+            Column(
+                measure.heading,
+                lambda row: row.own,
+                SCORE,
+                link=ranking if opens else None,
+                best=_has_the_best,
+            ),
+            Column("Median", lambda row: row.median, SCORE),
+            Column("Best", lambda row: row.best, SCORE),
+            Column("± median", lambda row: row.gain, SIGNED, title="Difference from the median"),
+            Column("Judged", lambda row: row.judgments.judged, COUNT),
+            Column("Relevant", lambda row: row.judgments.relevant, COUNT),
         ],
         rows,
         foot=[["Mean", "", *("" for _ in infos), *means, "", "", ""]],
@@ -224,22 +275,22 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
         "measure": measure,
         **_labels(request, visible, sight, query_id, query),
     }
-    tables = [_values_table(visible, query_id, measure, values, page)]
+    tables: list[Table[Any]] = [_values_table(visible, query_id, measure, values, page)]
     if spread:
         tables.append(_spread_table(spread, measure))
     return answer(request, "evaluation/topic_scores.html", context, *tables)
 
 
-def _spread_table(spread: Spread, measure: Measure) -> Table:
-    return Table(
+def _spread_table(spread: Spread, measure: Measure) -> Table[Spread]:
+    return Table[Spread](
         "spread",
         [
-            Column("Runs", "runs", COUNT),
-            Column("Best", "best", SCORE),
-            Column("Median", "median", SCORE),
-            Column("Mean", "mean", SCORE),
-            Column("Worst", "worst", SCORE),
-            Column("Standard deviation", "deviation", SCORE),
+            Column("Runs", lambda row: row.runs, COUNT),
+            Column("Best", lambda row: row.best, SCORE),
+            Column("Median", lambda row: row.median, SCORE),
+            Column("Mean", lambda row: row.mean, SCORE),
+            Column("Worst", lambda row: row.worst, SCORE),
+            Column("Standard deviation", lambda row: row.deviation, SCORE),
         ],
         [spread],
         caption=f"Spread of {measure.heading} over the runs that compete.",
@@ -252,7 +303,7 @@ def _values_table(
     measure: Measure,
     values: Sequence[RunValue],
     page: Callable[[RunValue], str],
-) -> Table:
+) -> Table[RunValue]:
     spread = spread_of(values)
     runs = [
         {"run": value.run.label, "team": value.run.team, "value": value.value, "url": page(value)}
@@ -260,9 +311,10 @@ def _values_table(
     ]
     those = "of each run" if len(values) <= LONGEST else f"of the best {LONGEST} runs"
     median = spread.median if spread else None
-    return Table(
+    names: tuple[Column[RunValue], ...] = run_columns(lambda row: row.run, url=page)
+    return Table[RunValue](
         "run-values",
-        [*run_columns("run", url=page), Column(measure.heading, "value", SCORE, link=page)],
+        [*names, Column(measure.heading, lambda row: row.value, SCORE, link=page)],
         values,
         chart=Chart(
             "run-values",
@@ -292,28 +344,23 @@ def _labels(
     runs = with_recorded_answers(visible_runs, visible.qrel_set, visible.board.release)
     retrieved = relevant_found(runs, qrel_set=visible.qrel_set, query_id=query_id)
     kind = ItemKind(visible.qrel_set.items)
-    page, rows = item_reader(request, visible, sight, query_id)(items, kind)
-    finders = _finders(retrieved, [row["item"] for row in rows])
+    page, listed = item_reader(request, visible, sight, query_id)(items, kind)
+    finders = _finders(retrieved, [row.item for row in listed])
 
-    def links(keys: Sequence[int], orders: Sequence[int]) -> list[dict[str, Any]]:
-        return [
-            {
-                "run": runs_by_key[key],
-                "order": order,
-                "url": _url(sight.task, runs_by_key[key], sight, query_id, query),
-            }
-            for key, order in zip(keys, orders, strict=True)
+    def found(row: ListedItem) -> FoundItem:
+        count, keys, orders = finders.get(row.item, (0, [], []))
+        first = [
+            Finder(run, order, _url(sight.task, run, sight, query_id, query))
+            for run, order in zip(map(runs_by_key.__getitem__, keys), orders, strict=True)
         ]
+        return FoundItem(**vars(row), finders=count, found_by=first, others=count - len(first))
 
-    for row in rows:
-        count, *first = finders.get(row["item"], (0, [], []))
-        row |= {"finders": count, "found_by": links(*first), "others": count - len(first[0])}
     return {
         "shares": label_shares(judged, visible.qrel_set.label_scale),
-        "relevant": Table(
+        "relevant": Table[FoundItem](
             "relevant",
             [*ITEM_COLUMNS, *(FINDER_COLUMNS if runs_by_key else ())],
-            rows,
+            [found(row) for row in listed],
             css="ranking-table relevant-table",
         ),
         "page": page,

@@ -1,7 +1,8 @@
 """Template filters of the run pages."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import TypedDict
 
 from django import template
 from django.utils.html import escape
@@ -10,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from arqlab.web.cells import COUNT, ID
 from arqlab.web.tables import Column, Table
 from submissions.models import RunProblem
+from submissions.services.left_out import LeftOutRun
 
 register = template.Library()
 
@@ -21,24 +23,33 @@ def backticks_as_code(sentence: str) -> SafeString:
     return mark_safe(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(sentence)))  # noqa: S308
 
 
+class ProblemPlace(TypedDict):
+    """An occurrence of a problem, as `RunProblem.first` stores it."""
+
+    line: int
+    topic: str
+    found: str
+    expected: str
+
+
 @register.simple_tag
-def places_table(problem: RunProblem) -> Table:
+def places_table(problem: RunProblem) -> Table[ProblemPlace]:
     """Return the first occurrences of a problem."""
-    columns = [
-        Column("Line", "line", COUNT),
-        Column("Topic", "topic", css="nowrap"),
-        Column("Found", "found", ID),
-        Column("Expected", "expected"),
+    columns: list[Column[ProblemPlace]] = [
+        Column("Line", lambda row: row["line"], COUNT),
+        Column("Topic", lambda row: row["topic"], css="nowrap"),
+        Column("Found", lambda row: row["found"], ID),
+        Column("Expected", lambda row: row["expected"]),
     ]
-    return Table(f"{problem.kind}-places", columns, problem.first, css="places")
+    return Table[ProblemPlace](f"{problem.kind}-places", columns, problem.first, css="places")
 
 
 @register.simple_tag
-def left_out_table(runs: Iterable[Mapping[str, object]]) -> Table:
+def left_out_table(runs: Iterable[LeftOutRun]) -> Table[LeftOutRun]:
     """Return the runs that a pool, qrels or a leaderboard leaves out, with the reasons."""
-    columns = [
-        Column("Run", "tag", is_head=True),
-        Column("Team", "team"),
-        Column("Reason", "reason", css="wrap"),
+    columns: list[Column[LeftOutRun]] = [
+        Column("Run", lambda row: row["tag"], is_head=True),
+        Column("Team", lambda row: row["team"]),
+        Column("Reason", lambda row: row["reason"], css="wrap"),
     ]
-    return Table("left-out-runs", columns, runs)
+    return Table[LeftOutRun]("left-out-runs", columns, runs)

@@ -52,7 +52,7 @@ def run_list(request: HttpRequest, task: Task) -> HttpResponse:
     context["kept"] = CHECKS_KEPT.days
     empty = _empty_list(task, context)
     submitted = _runs_table(request, task, runs, organizes=organizes, empty=empty)
-    checked = Table("checked", _run_columns(task, "Checked"), runs.filter(check_only=True))
+    checked = Table[Run]("checked", _run_columns(task, "Checked"), runs.filter(check_only=True))
     return answer(request, "submissions/run_list.html", context, submitted, checked)
 
 
@@ -71,14 +71,14 @@ def submission_state(request: HttpRequest, task: Task) -> dict[str, Any]:
 
 def _runs_table(
     request: HttpRequest, task: Task, runs: RunQuerySet, *, organizes: bool, empty: Empty
-) -> Table:
+) -> Table[Run]:
     teams = runs.order_by("team__name").values_list("team__name", "team__name").distinct()
     searched = ("tag", "identifier", "team__name", "upload__name", "member", "description")
     filters = [
         Filter("team", "Team", "team__name", teams),
         Filter("state", "State", "shown_state", STATES.items()),
     ]
-    return Table(
+    return Table[Run](
         "runs",
         _run_columns(task, "Submitted"),
         runs.submitted(),
@@ -91,19 +91,28 @@ def _runs_table(
     )
 
 
-def _run_columns(task: Task, at: str) -> list[Column]:
+def _run_columns(task: Task, at: str) -> list[Column[Run]]:
     return [
-        Column("Run", "tag", template="submissions/_run_name.html", by=Lower("tag"), is_head=True),
-        Column("", "standing.key", name="Standing"),
-        Column("Team", "team.name", by=Lower("team__name")),
         Column(
-            "State", "state", CellKind(lambda state: chip(state, STATES[state])), by="shown_state"
+            "Run",
+            lambda row: row.tag,
+            template="submissions/_run_name.html",
+            by=Lower("tag"),
+            is_head=True,
+        ),
+        Column("", lambda row: row.standing.key, name="Standing"),
+        Column("Team", lambda row: row.team.name, by=Lower("team__name")),
+        Column(
+            "State",
+            lambda row: row.state,
+            CellKind(lambda state: chip(state, STATES[state])),
+            by="shown_state",
         ),
         Column("Rows", lambda run: run.report.get("rows"), COUNT),
-        Column("Errors", "errors", COUNT, by="errors"),
-        Column("Warnings", "warnings", COUNT, by="warnings"),
-        Column(at, "submitted_at", TIME, order="submitted", by="submitted_at"),
-        Column("File", "file_name", ID, css="file-cell"),
+        Column("Errors", lambda row: row.errors, COUNT, by="errors"),
+        Column("Warnings", lambda row: row.warnings, COUNT, by="warnings"),
+        Column(at, lambda row: row.submitted_at, TIME, order="submitted", by="submitted_at"),
+        Column("File", lambda row: row.file_name, ID, css="file-cell"),
     ]
 
 

@@ -104,7 +104,7 @@ def test_the_page_has_gaps_and_taus_and_says_what_is_left_out(broken_down, clien
 def test_each_group_has_the_mean_number_of_items_with_each_label(broken_down, client_of):
     response = client_of(broken_down.organizer).get(url(broken_down))
 
-    assert [list(row.values()) for row in response.context["labels"].rows] == [
+    assert [list(row) for row in response.context["labels"].rows] == [
         ["easy", 2, {3: 1.0, 2: 1.0, 1: 0.0, 0: 0.0}],
         ["hard", 2, {3: 1.0, 2: 1.0, 1: 0.0, 0: 0.0}],
     ]

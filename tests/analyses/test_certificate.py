@@ -130,10 +130,10 @@ def test_the_page_shows_the_items_and_scores_of_each_team(office, qrels, lists):
 
     left = labels_without(qrels, lists, ["other"])
     lost = qrels.lines - sum(map(len, left.values()))
-    [row] = [row for row in context["teams"] if row["party"] == "Beta"]
-    assert (row["items"], lost > 0) == (lost, True)
-    assert [row["depth"] for row in context["depths"]] == [1, 2, 3, 5, 6]
-    assert context["depths"][-1]["items"] == qrels.lines
+    [row] = [row for row in context["tables"]["teams"].rows if row.party == "Beta"]
+    assert (row.items, lost > 0) == (lost, True)
+    assert [row.depth for row in context["tables"]["depths"].rows] == [1, 2, 3, 5, 6]
+    assert context["tables"]["depths"].rows[-1].items == qrels.lines
 
 
 def test_a_pool_whose_runs_are_all_loaded_has_no_warning(office, qrels):
@@ -204,7 +204,7 @@ def test_without_a_pool_the_protocols_depths_count(office, task, team, other_tea
     assert "No pool lists its runs." in answer.content.decode()
     assert "Of the 4 judged items, 1 was contributed by no run listed here." in answer.text
     assert "They stay judged whatever is left out" in answer.text
-    assert {row["party"]: row["items"] for row in answer.context["teams"]} == {
+    assert {row.party: row.items for row in answer.context["tables"]["teams"].rows} == {
         team.name: 2,
         other_team.name: 1,
     }

@@ -30,14 +30,14 @@ def test_the_numbers_by_split_are_those_of_the_paper(shared_data: Path, admin_cl
     formulas.filter(query_id__in=test).update(info={"split": "test"})
 
     page = admin_client.get("/labs/arqmath-2/counts/")
-    rows = [row for row in page.context["judged"].rows if row["qrels"].name == "instances"]
-    found = {row["part"]: (row["topics"], *rounded(row)) for row in rows}
+    rows = [row for row in page.context["judged"].rows if row.qrels.name == "instances"]
+    found = {row.part: (row.topics, *rounded(row)) for row in rows}
     assert found.pop("all")[0] == 70
     assert found == OF_003
 
 
 def rounded(row) -> list[tuple[int, int, float]]:
-    sides = [row["judged"], row["positive"]]
+    sides = [row.judged, row.positive]
     return [(side.least, side.most, round(side.mean, 1)) for side in sides]
 
 
@@ -51,9 +51,9 @@ def test_the_page_has_topics_teams_and_runs(scene, client_of):
 
     page = client_of(scene.organizer).get(url(scene.lab))
     [row] = page.context["submissions"].rows
-    assert (row["teams"], row["runs"], row["baselines"]) == (1, 1, 1)
+    assert (row.teams, row.runs, row.baselines) == (1, 1, 1)
     [row] = page.context["attributes"].rows
-    assert (row["field"], row["value"], row["topics"], row["train"]) == ("Category", "proof", 2, 1)
+    assert (row.field, row.value, row.topics, row.train) == ("Category", "proof", 2, 1)
 
 
 @pytest.mark.parametrize("role", ["visitor", "member", "assessor", "organizer"])
@@ -69,7 +69,7 @@ def test_only_organizers_see_the_numbers_before_a_release(scene, client_of, role
     user: User | None = scene.people[role]
     page = client_of(user).get(url(scene.lab))
     known = ["v1", "v2"] if role == "organizer" else ["v2"] if is_released else []
-    assert [row["qrels"].name for row in page.context["judged"].rows] == known
+    assert [row.qrels.name for row in page.context["judged"].rows] == known
     assert len(page.context["submissions"].rows) == bool(known)
 
 

@@ -400,7 +400,7 @@ def test_the_effect_on_the_leaderboard_is_that_of_trec_eval_and_scipy(
         assert float(cell) == pytest.approx(tau, abs=0.000501)
     effect = second_effect(made, only_judged_pairs(second_pairs(made), task_scale(made.task)))
     name = parse_measures(judged.protocol.measures, relevant_from=2)[0].name
-    found = {row["run"]: row["second"] for row in effect.rows if row["measure"] == name}
+    found = {row.run: row.second for row in effect.rows if row.measure.name == name}
     assert found == pytest.approx(trec_means(changed, runs, TOPICS))
 
 
@@ -485,7 +485,7 @@ def test_the_effect_of_a_formula_is_that_of_its_highest_label(lab, office, team,
     assert expected["12"] == 0 < expected["21"]
     effect = second_effect(made, only_judged_pairs(second_pairs(made), task_scale(made.task)))
     main = effect.measures[0].measure.name
-    found = {row["run"]: row["second"] for row in effect.rows if row["measure"] == main}
+    found = {row.run: row.second for row in effect.rows if row.measure.name == main}
     assert found == pytest.approx({f"Alpha {n}": ndcg(again, o) for n, o in lists.items()})
 
 

@@ -41,14 +41,14 @@ def url(scene, **query):
 def test_scores_and_ranks_are_those_of_scipy(versions):
     effect = effect_of(versions)
 
-    assert {row["tag"]: (row["before"], row["after"]) for row in effect.rows} == {
+    assert {row.tag: (row.before, row.after) for row in effect.rows} == {
         tag: (BEFORE[tag], AFTER[tag]) for tag in BEFORE
     }
     for side, values in (("before", BEFORE), ("after", AFTER)):
         ranks = stats.rankdata([-value for value in values.values()], method="min")
         expected = dict(zip(values, ranks, strict=True))
-        assert {row["tag"]: row[f"rank_{side}"] for row in effect.rows} == expected
-    assert {row["tag"]: row["rise"] for row in effect.rows} == {
+        assert {row.tag: getattr(row, f"rank_{side}") for row in effect.rows} == expected
+    assert {row.tag: row.rise for row in effect.rows} == {
         "one": -1,
         "two": 1,
         "three": -1,
@@ -61,7 +61,7 @@ def test_scores_and_ranks_are_those_of_scipy(versions):
 def test_a_run_without_scores_by_one_version_is_left_out(versions):
     RunScore.objects.filter(run=versions.runs["two"], qrel_set=versions.before).delete()
 
-    assert [row["tag"] for row in effect_of(versions).rows] == ["one", "three", "four"]
+    assert [row.tag for row in effect_of(versions).rows] == ["one", "three", "four"]
 
 
 def test_the_page_compares_the_two_newest_versions(versions, client_of):

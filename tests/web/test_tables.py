@@ -1,6 +1,7 @@
 """Tables are declared once, and drawn and written from the same columns."""
 
 import json
+from operator import itemgetter
 from types import SimpleNamespace
 
 import polars as pl
@@ -11,7 +12,7 @@ from django.test import RequestFactory
 
 from arqlab.web.cells import COUNT, SCORE
 from arqlab.web.lists import Filter
-from arqlab.web.tables import FORMATS, Chart, Column, Empty, Table, answer, choice_column
+from arqlab.web.tables import FORMATS, Chart, Column, Empty, Prepared, Table, answer, choice_column
 
 ROWS = [
     {"tag": "bm25", "team": SimpleNamespace(name="<Alpha>"), "map": 0.25, "size": 12000},
@@ -23,11 +24,16 @@ def make_table(rows=ROWS, **options) -> Table:
     return Table(
         "runs",
         [
-            Column("Run", "tag", is_head=True, link=lambda row: f"/runs/{row['size']}/"),
-            Column("Team", "team.name", name="team"),
-            Column("MAP", "map", SCORE, best=lambda row: row["map"] == 0.25),
-            Column("Size", "size", COUNT, name=None),
-            Column("", "map", name="exact"),
+            Column(
+                "Run",
+                lambda row: row["tag"],
+                is_head=True,
+                link=lambda row: f"/runs/{row['size']}/",
+            ),
+            Column("Team", lambda row: row["team"] and row["team"].name, name="team"),
+            Column("MAP", lambda row: row["map"], SCORE, best=lambda row: row["map"] == 0.25),
+            Column("Size", lambda row: row["size"], COUNT, name=None),
+            Column("", lambda row: row["map"], name="exact"),
         ],
         rows,
         file="lab-runs",
@@ -82,7 +88,12 @@ def test_json_keeps_all_digits_and_missing_values():
 
 def test_json_is_valid_whatever_a_row_has():
     rows = [{"tag": "bm25", "team": None, "map": float("nan"), "size": SimpleNamespace()}]
-    table = Table("runs", [Column("MAP", "map"), Column("Size", "size")], rows, file="runs")
+    table = Table(
+        "runs",
+        [Column("MAP", itemgetter("map")), Column("Size", itemgetter("size"))],
+        rows,
+        file="runs",
+    )
 
     [record] = json.loads(file(table, "json"))
     assert record == {"MAP": None, "Size": "namespace()"}
@@ -133,7 +144,10 @@ def test_neighbours_share_a_heading():
 
 def listed(**asked: str) -> Table:
     rows = pl.DataFrame({"topic": ["A.9", "A.10", "A.2"], "label": ["High", "Low", "High"]})
-    columns = [Column("Topic", "topic", order="topic"), Column("Label", "label", order="label")]
+    columns = [
+        Column("Topic", itemgetter("topic"), order="topic"),
+        Column("Label", itemgetter("label"), order="label"),
+    ]
     filters = [Filter("label", "Label", "label")]
     options = {"asked": asked, "order": "topic", "searched": ("topic",), "filters": filters}
     return Table("labels", columns, rows, **options)
@@ -169,7 +183,9 @@ def test_a_list_shows_all_rows_and_the_limit_after_a_search_that_is_too_long():
 
 
 def test_rows_are_prepared_for_the_page_only():
-    table = make_table(prepare=lambda rows: [{**row, "tag": row["tag"].upper()} for row in rows])
+    table = make_table(
+        Prepared(ROWS, lambda rows: [{**row, "tag": row["tag"].upper()} for row in rows])
+    )
 
     assert [line.cells[0].html for line in table.lines][1] == '<a href="/runs/0/">=DENSE</a>'
     assert "bm25" in file(table, "tsv")
@@ -187,7 +203,7 @@ def test_a_chart_stands_above_its_folded_table():
 
 def test_rows_are_selected_in_the_form_of_the_table():
     column = choice_column(
-        "runs", "run", lambda row: row["tag"] if row["size"] else None, spoken="tag"
+        "runs", "run", lambda row: row["tag"] if row["size"] else None, spoken=itemgetter("tag")
     )
     html = drawn(Table("runs", [column], ROWS))
 

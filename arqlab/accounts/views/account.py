@@ -17,7 +17,7 @@ from arqlab.accounts.forms import AccountForm
 from arqlab.accounts.selectors import account_history
 from arqlab.accounts.services.personal import delete_account, personal_data
 from arqlab.accounts.services.tokens import create_token, revoke_token
-from arqlab.core.models import ApiToken, Lab, User
+from arqlab.core.models import ApiToken, AuditEvent, Lab, Membership, User
 from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused
 from arqlab.core.views.editing import edited
@@ -80,14 +80,14 @@ def token_list(request: HttpRequest) -> HttpResponse:
     return answer(request, "accounts/token_list.html", context, tokens, status=status)
 
 
-def _tokens_table(person: User, now: datetime) -> Table:
-    return Table(
+def _tokens_table(person: User, now: datetime) -> Table[ApiToken]:
+    return Table[ApiToken](
         "tokens",
         [
-            Column("Used for", "name", is_head=True),
+            Column("Used for", lambda row: row.name, is_head=True),
             Column("Programs may", lambda token: token.get_scope_display().lower()),
             Column("In", lambda token: token.lab or "all labs"),
-            Column("Created", "created_at", TIME),
+            Column("Created", lambda row: row.created_at, TIME),
             Column(
                 "Last used",
                 lambda token: moment(token.last_used_at) if token.last_used_at else "never",
@@ -99,7 +99,7 @@ def _tokens_table(person: User, now: datetime) -> Table:
             Column(
                 "Action",
                 lambda token: "Revoke",
-                link=to("accounts:token-revoke", of="pk"),
+                link=to("accounts:token-revoke", of=lambda row: row.pk),
                 spoken=lambda token: f"Revoke the token for {token.name}",
             ),
         ],
@@ -136,20 +136,25 @@ def account(request: HttpRequest) -> HttpResponse:
     return stale or answer(request, "accounts/account.html", {"form": form}, _roles_table(person))
 
 
-def _roles_table(person: User) -> Table:
-    return Table(
+def _roles_table(person: User) -> Table[Membership]:
+    return Table[Membership](
         "roles",
         [
-            Column("Lab", "lab.name", link=to("lab", of="lab.slug"), is_head=True),
-            Column("Role", "get_role_display"),
+            Column(
+                "Lab",
+                lambda row: row.lab.name,
+                link=to("lab", of=lambda row: row.lab.slug),
+                is_head=True,
+            ),
+            Column("Role", lambda row: row.get_role_display()),
             Column(
                 "Team",
-                "team.name",
+                lambda row: row.team and row.team.name,
                 link=lambda role: (
                     role.team and reverse("teams:team-detail", args=[role.lab.slug, role.team.pk])
                 ),
             ),
-            Column("Since", "created_at", TIME),
+            Column("Since", lambda row: row.created_at, TIME),
         ],
         roles_of(person),
         empty=Empty(
@@ -168,14 +173,14 @@ def history(request: HttpRequest) -> HttpResponse:
     return answer(request, "accounts/account_history.html", {}, _history_table(request, person))
 
 
-def _history_table(request: HttpRequest, person: User) -> Table:
-    return Table(
+def _history_table(request: HttpRequest, person: User) -> Table[AuditEvent]:
+    return Table[AuditEvent](
         "events",
         [
-            Column("When", "at", TIME, by="at"),
-            Column("Event", "verb", ID),
+            Column("When", lambda row: row.at, TIME, by="at"),
+            Column("Event", lambda row: row.verb, ID),
             Column("By", lambda event: event.actor.name if event.actor else "ArqLab"),
-            Column("Lab", "lab.name"),
+            Column("Lab", lambda row: row.lab and row.lab.name),
             Column("Details", lambda event: "\n".join(detail_lines(event.detail)), PROSE),
         ],
         account_history(person),

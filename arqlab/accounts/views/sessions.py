@@ -1,5 +1,6 @@
 """The page of the sessions of a person."""
 
+from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -25,7 +26,7 @@ def session_list(request: HttpRequest) -> HttpResponse:
     person, key = signed_in(request), request.session.session_key
     sessions = sessions_of(person)
     context = {"days": idle_limit().days, "others": sessions.exclude(session_key=key).count()}
-    table = Table(
+    table = Table[UserSession](
         "sessions",
         [
             Column(
@@ -34,9 +35,9 @@ def session_list(request: HttpRequest) -> HttpResponse:
                 note=lambda row: "this session" if row.session_key == key else "",
                 is_head=True,
             ),
-            Column("Address", "ip"),
-            Column("Signed in", "created_at", TIME),
-            Column("Last used", "last_seen_at", TIME),
+            Column("Address", lambda row: row.ip),
+            Column("Signed in", lambda row: row.created_at, TIME),
+            Column("Last used", lambda row: row.last_seen_at, TIME),
             Column("End", template="accounts/_session_end.html", hides_heading=True),
         ],
         sessions,

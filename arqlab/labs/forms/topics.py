@@ -1,16 +1,17 @@
 """The picker of topics, for forms that choose topics or leave them out with a reason."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from django import forms
+from django.forms import BoundField
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from arqlab.core.models import Topic
 from arqlab.web.cells import ID
-from arqlab.web.tables import Column, Table, choice_column, reader
+from arqlab.web.tables import Column, Row, Table, choice_column
 
 LONGEST_REASON = 300
 
@@ -71,26 +72,41 @@ def topic_words(topic: Topic) -> SafeString:
     return format_html('{} <span class="muted small topic-tags">{}</span>', html, tags)
 
 
-def words_column(path: str) -> Column:
-    """Return the column with the words of topics, which are at a path."""
-    topic = reader(path)
+def words_column(topic: Callable[[Row], Topic]) -> Column[Row]:
+    """Return the column with the words of the topic of a row."""
     return Column("Title and tags", lambda row: topic_words(topic(row)), css="topic-words")
 
 
-def topic_picker(name: str, rows: list[dict[str, object]], *more: Column) -> Table:
-    """Return the table of topics to choose, whose boxes are the field `name` of the form around it.
+class PickedTopic(NamedTuple):
+    """A topic to choose: the value of its box, and the field of the reason, if it has one."""
 
-    A row has its `topic` and the `value` of its box, and may have `is_chosen`.
-    """
+    topic: Topic
+    value: object
+    is_chosen: bool = False
+    field: BoundField | None = None
+
+
+def topic_picker(
+    name: str, rows: list[PickedTopic], *more: Column[PickedTopic]
+) -> Table[PickedTopic]:
+    """Return the topics to choose, whose boxes are the field `name` of the form around them."""
     table = f"pick-{name}"
-    boxes = choice_column(
-        *(table, name, "value"),
-        spoken="topic.query_id",
-        is_chosen=lambda row: bool(row.get("is_chosen")),
-        form="",
+    return Table[PickedTopic](
+        table,
+        [
+            Column("Topic", lambda row: row.topic.query_id, ID, is_head=True, css="nowrap"),
+            choice_column(
+                *(table, name),
+                lambda row: row.value,
+                spoken=lambda row: row.topic.query_id,
+                is_chosen=lambda row: row.is_chosen,
+                form="",
+            ),
+            words_column(lambda row: row.topic),
+            *more,
+        ],
+        rows,
     )
-    topic = Column("Topic", "topic.query_id", ID, is_head=True, css="nowrap")
-    return Table(table, [topic, boxes, words_column("topic"), *more], rows)
 
 
 class TopicPicker(forms.CheckboxSelectMultiple):
@@ -101,11 +117,7 @@ class TopicPicker(forms.CheckboxSelectMultiple):
     ) -> SafeString:
         """Return the table; without scripts it has boxes only."""
         rows = [
-            {
-                "topic": option["value"].instance,
-                "value": option["value"],
-                "is_chosen": option["selected"],
-            }
+            PickedTopic(option["value"].instance, option["value"], option["selected"])
             for _, [option], _ in self.optgroups(name, self.format_value(value))
         ]
         context = {"table": topic_picker(name, rows)}
@@ -138,11 +150,10 @@ class LeftOutTopicsForm(ReasonsForm):
         super().__init__(data, kind="topics", names=names, reasons=reasons)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> Table[PickedTopic]:
         """Return the picker, with the field of each reason."""
         rows = [
-            {"topic": topic, "value": topic.query_id, "field": self[topic.query_id]}
-            for topic in self.topics
+            PickedTopic(topic, topic.query_id, field=self[topic.query_id]) for topic in self.topics
         ]
-        reason = Column("Reason", template="components/reason.html", css="reason")
+        reason = Column[PickedTopic]("Reason", template="components/reason.html", css="reason")
         return topic_picker("picked", rows, reason)

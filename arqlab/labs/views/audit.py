@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from django.http import HttpRequest, HttpResponse
 
-from arqlab.core.models import Lab
+from arqlab.core.models import AuditEvent, Lab
 from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.web.cells import ID, PROSE, TIME
 from arqlab.web.lists import Filter
@@ -28,21 +28,27 @@ def audit_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "labs/audit_list.html", {}, _events_table(request, lab))
 
 
-def _events_table(request: HttpRequest, lab: Lab) -> Table:
+def _events_table(request: HttpRequest, lab: Lab) -> Table[AuditEvent]:
     """Return the audit log with a filter by events, and by their subjects such as `run`."""
     verbs = set(lab.audit_events.order_by().values_list("verb", flat=True).distinct())
     verbs |= {verb.partition(".")[0] for verb in verbs}
-    return Table(
+    return Table[AuditEvent](
         "events",
         [
-            Column("When", "at", TIME, by="at"),
+            Column("When", lambda row: row.at, TIME, by="at"),
             Column(
                 "Who",
                 lambda event: event.actor.name if event.actor else "ArqLab",
                 by="actor__username",
             ),
-            Column("Event", "verb", ID, link=lambda event: f"?verb={quote(event.verb)}", by="verb"),
-            Column("Target", "target", by="target"),
+            Column(
+                "Event",
+                lambda row: row.verb,
+                ID,
+                link=lambda event: f"?verb={quote(event.verb)}",
+                by="verb",
+            ),
+            Column("Target", lambda row: row.target, by="target"),
             Column("Details", lambda event: "\n".join(detail_lines(event.detail)), PROSE),
         ],
         lab.audit_events.select_related("actor"),

@@ -218,13 +218,17 @@ def _preview(
     problems: list[Problem],
     error: str = "",
 ) -> HttpResponse:
-    table = Table(
+    table = Table[InfoChange](
         "changes",
         [
-            Column("Topic", "query_id", is_head=True, css="nowrap"),
+            Column("Topic", lambda row: row.query_id, is_head=True, css="nowrap"),
             Column("Field", lambda change: heading(change.field)),
-            Column("Now", "was"),
-            Column("New", "value", note=lambda change: _note(change, form.fields[change.field])),
+            Column("Now", lambda row: row.was),
+            Column(
+                "New",
+                lambda row: row.value,
+                note=lambda change: _note(change, form.fields[change.field]),
+            ),
         ],
         changes,
     )

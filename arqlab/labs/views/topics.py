@@ -1,5 +1,8 @@
 """The pages of a task's topics."""
 
+from operator import itemgetter
+from typing import TypedDict
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -34,26 +37,37 @@ def topic_list(request: HttpRequest, task: Task) -> HttpResponse:
     )
 
 
-def _topics_table(request: HttpRequest, task: Task, *, organizes: bool) -> Table:
+class ListedTopic(TypedDict):
+    """A row of `listed_topics`, without the information of `TOPIC_FILTERS`."""
+
+    query_id: str
+    title_html: str
+    formula_html: str
+    tags: str
+
+
+def _topics_table(request: HttpRequest, task: Task, *, organizes: bool) -> Table[ListedTopic]:
     topics = listed_topics(task)
     names = [name for name in TOPIC_FILTERS if topics[name].count()]
-    formula = [Column("Formula", "formula_html", SAFE)] if task.kind == TaskKind.FORMULAS else []
-    return Table(
+    formula = Column[ListedTopic]("Formula", lambda row: row["formula_html"], SAFE)
+    return Table[ListedTopic](
         "topics",
         [
             Column(
                 "Topic",
-                "query_id",
+                lambda row: row["query_id"],
                 ID,
-                link=to("labs:topic-detail", task.lab.slug, task.slug, of="query_id"),
+                link=to(
+                    "labs:topic-detail", task.lab.slug, task.slug, of=lambda row: row["query_id"]
+                ),
                 by="place",
                 is_head=True,
                 css="nowrap",
             ),
-            *formula,
-            Column("Title", "title_html", SAFE),
-            Column("Tags", "tags", by="tags"),
-            *(Column(heading(name), name, order=name) for name in names),
+            *([formula] if task.kind == TaskKind.FORMULAS else []),
+            Column("Title", lambda row: row["title_html"], SAFE),
+            Column("Tags", lambda row: row["tags"], by="tags"),
+            *(Column(heading(name), itemgetter(name), order=name) for name in names),
         ],
         topics,
         asked=request.GET,

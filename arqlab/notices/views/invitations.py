@@ -44,24 +44,24 @@ def invitation_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "notices/invitation_list.html", context, _invitations(request, lab))
 
 
-def _invitations(request: HttpRequest, lab: Lab) -> Table:
-    return Table(
+def _invitations(request: HttpRequest, lab: Lab) -> Table[Invitation]:
+    return Table[Invitation](
         "invitations",
         [
-            Column("Address", "address", ADDRESS, by=Lower("address"), is_head=True),
+            Column("Address", lambda row: row.address, ADDRESS, by=Lower("address"), is_head=True),
             Column("Role", lambda row: capfirst(row.words), by="role", css="wrap"),
             Column(
                 "State",
-                "state",
+                lambda row: row.state,
                 CHIP,
                 note=lambda row: f"by {row.accepted_by.name}" if row.accepted_by else "",
             ),
             Column(
                 "Email",
                 lambda row: chip(row.mail.state) if row.mail else "not emailed",
-                note="mail.error",
+                note=lambda row: row.mail and row.mail.error,
             ),
-            Column("Invited", "invited_at", TIME, by="pk"),
+            Column("Invited", lambda row: row.invited_at, TIME, by="pk"),
             Column("Link", template="notices/_invitation_link.html"),
             Column("Change", template="notices/_invitation_buttons.html", hides_heading=True),
         ],

@@ -36,20 +36,20 @@ def mail_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "notices/mail_list.html", context, table)
 
 
-def _mail_table(request: HttpRequest, lab: Lab, states: list[Mail.State]) -> Table:
+def _mail_table(request: HttpRequest, lab: Lab, states: list[Mail.State]) -> Table[Mail]:
     def due(mail: Mail) -> str:
         is_due = mail.error and mail.state == Mail.State.QUEUED
         return format_html("Next attempt: {}", moment(mail.due_at)) if is_due else ""
 
-    return Table(
+    return Table[Mail](
         "mail",
         [
-            Column("Address", "address", ADDRESS, by="address", is_head=True),
-            Column("Subject", "subject", by="subject", css="wrap"),
-            Column("State", "state", CHIP),
-            Column("Attempts", "attempts", COUNT, by="attempts"),
-            Column("Since", "changed_at", TIME, by="changed_at"),
-            Column("Error", "error", note=due, css="wrap"),
+            Column("Address", lambda row: row.address, ADDRESS, by="address", is_head=True),
+            Column("Subject", lambda row: row.subject, by="subject", css="wrap"),
+            Column("State", lambda row: row.state, CHIP),
+            Column("Attempts", lambda row: row.attempts, COUNT, by="attempts"),
+            Column("Since", lambda row: row.changed_at, TIME, by="changed_at"),
+            Column("Error", lambda row: row.error, note=due, css="wrap"),
             Column("Change", template="notices/_mail_retry.html", hides_heading=True),
             Column("", order="queued", by="pk", name=None),
         ],

@@ -14,7 +14,7 @@ from arqlab.core.permissions import signed_in
 from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.notices import selectors
 from arqlab.notices.forms import MessageForm
-from arqlab.notices.models import Notice
+from arqlab.notices.models import Message, Notice
 from arqlab.notices.services.mailing import send_message
 from arqlab.web.cells import COUNT, TIME, chip
 from arqlab.web.pages import LAB, Pages
@@ -31,26 +31,26 @@ def message_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "notices/message_list.html", context, _messages_table(request, lab))
 
 
-def _messages_table(request: HttpRequest, lab: Lab) -> Table:
-    return Table(
+def _messages_table(request: HttpRequest, lab: Lab) -> Table[Message]:
+    return Table[Message](
         "sent",
         [
             Column(
                 "Subject",
-                "subject",
-                link=to("notices:message-detail", lab.slug, of="pk"),
+                lambda row: row.subject,
+                link=to("notices:message-detail", lab.slug, of=lambda row: row.pk),
                 by="subject",
                 is_head=True,
                 css="wrap",
             ),
-            Column("Recipients", "get_audience_display"),
-            Column("People", "recipients", COUNT, by="recipients"),
-            Column("Read", "read", COUNT, by="read"),
-            Column("Emails sent", "mail_sent", COUNT),
+            Column("Recipients", lambda row: row.get_audience_display()),
+            Column("People", lambda row: row.recipients, COUNT, by="recipients"),
+            Column("Read", lambda row: row.read, COUNT, by="read"),
+            Column("Emails sent", lambda row: row.mail_sent, COUNT),
             Column("Queued", lambda row: row.mail_queued + row.mail_sending, COUNT),
-            Column("Failed", "mail_failed", COUNT, by="mail_failed"),
-            Column("From", "sent_by.name"),
-            Column("When", "sent_at", TIME, by="pk"),
+            Column("Failed", lambda row: row.mail_failed, COUNT, by="mail_failed"),
+            Column("From", lambda row: row.sent_by and row.sent_by.name),
+            Column("When", lambda row: row.sent_at, TIME, by="pk"),
         ],
         selectors.messages_of(lab),
         asked=request.GET,
@@ -94,11 +94,11 @@ def message_detail(request: HttpRequest, lab: Lab, message: int) -> HttpResponse
     return answer(request, "notices/message_detail.html", context, _recipients_table(notices))
 
 
-def _recipients_table(notices: QuerySet[Notice]) -> Table:
-    return Table(
+def _recipients_table(notices: QuerySet[Notice]) -> Table[Notice]:
+    return Table[Notice](
         "recipients",
         [
-            Column("Person", "user.name", is_head=True),
+            Column("Person", lambda row: row.user.name, is_head=True),
             Column(
                 "Email",
                 lambda row: (
@@ -107,8 +107,8 @@ def _recipients_table(notices: QuerySet[Notice]) -> Table:
                     else "not emailed"
                 ),
             ),
-            Column("Error", "mail.error", css="wrap"),
-            Column("Read", "read_at", TIME),
+            Column("Error", lambda row: row.mail and row.mail.error, css="wrap"),
+            Column("Read", lambda row: row.read_at, TIME),
         ],
         notices,
         has_tools=True,

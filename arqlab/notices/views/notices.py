@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from arqlab.core.permissions import signed_in
 from arqlab.labs.permissions import organized_lab_or_404
+from arqlab.notices.models import Notice
 from arqlab.notices.selectors import notices_of
 from arqlab.notices.services.notifying import mark_all_read, set_mail_preference
 from arqlab.web.cells import CHIP, TIME
@@ -16,18 +17,18 @@ from arqlab.web.tables import Column, Empty, Table, answer, to
 
 pages = Pages(access=organized_lab_or_404, section="messages")
 
-NOTICE_COLUMNS = [
+NOTICE_COLUMNS: list[Column[Notice]] = [
     Column(
         "Notice",
-        "subject",
-        link=to("notices:notice-detail", of="pk"),
+        lambda row: row.subject,
+        link=to("notices:notice-detail", of=lambda row: row.pk),
         by="subject",
         is_head=True,
         css="wrap",
     ),
     Column("State", lambda row: "read" if row.read_at else "unread", CHIP),
-    Column("Lab", "lab.name", by="lab__name", css="wrap"),
-    Column("When", "created_at", TIME, by="pk"),
+    Column("Lab", lambda row: row.lab and row.lab.name, by="lab__name", css="wrap"),
+    Column("When", lambda row: row.created_at, TIME, by="pk"),
 ]
 
 
@@ -35,7 +36,7 @@ NOTICE_COLUMNS = [
 def notice_list(request: HttpRequest) -> HttpResponse:
     """Show the user's notices, newest first."""
     user = signed_in(request)
-    table = Table(
+    table = Table[Notice](
         "notices",
         NOTICE_COLUMNS,
         notices_of(user),

@@ -28,11 +28,14 @@ pages = Pages(access=organized_lab_or_404, section="messages")
 def text_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the texts of all notices, and which of them the lab has edited."""
     texts = texts_of(lab)
-    table = Table(
+    table = Table[Kind](
         "texts",
         [
             Column(
-                "Notice", "label", link=to("notices:text-edit", lab.slug, of="value"), is_head=True
+                "Notice",
+                lambda row: row.label,
+                link=to("notices:text-edit", lab.slug, of=lambda row: row.value),
+                is_head=True,
             ),
             Column("Subject", lambda kind: texts[kind].subject, css="wrap"),
             Column("Text", lambda kind: "default" if texts[kind] == DEFAULTS[kind] else "edited"),

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.generators import SchemaGenerator
@@ -53,7 +53,50 @@ PLACES = {
 }
 """Example values of the parts of addresses; the others are numbers."""
 
-ANSWERS = [Column("Status", "0", is_head=True), Column("Meaning", "1", css="wrap")]
+
+class Schema(TypedDict, total=False):
+    """What the schema says of a value."""
+
+    type: str
+    format: str
+    enum: list[str]
+    description: str
+
+
+class Field(TypedDict):
+    """A field of a body, as the schema describes it."""
+
+    name: str
+    schema: Schema
+    required: NotRequired[bool]
+    description: NotRequired[str]
+
+
+# The keys of a parameter, one of which is a word of Python.
+Parameter = TypedDict(
+    "Parameter",
+    {
+        "name": str,
+        "in": str,
+        "schema": Schema,
+        "required": NotRequired[bool],
+        "description": NotRequired[str],
+    },
+)
+Described = Field | Parameter
+
+
+class StatusMeaning(NamedTuple):
+    """A status of an answer, and what it means."""
+
+    status: str
+    meaning: str
+
+
+ANSWERS: list[Column[StatusMeaning]] = [
+    Column("Status", lambda row: row.status, is_head=True),
+    Column("Meaning", lambda row: row.meaning, css="wrap"),
+]
 
 
 @dataclass(frozen=True)
@@ -63,11 +106,11 @@ class Operation:
     method: str
     path: str
     text: str
-    parameters: Table
-    body: Table
+    parameters: Table[Parameter]
+    body: Table[Field]
     request: str
     response: str
-    answers: Table
+    answers: Table[StatusMeaning]
 
     @property
     def summary(self) -> str:
@@ -148,29 +191,34 @@ def _operation(
         (answers[status] for status in answers if status.startswith("2")), {}
     )
     result = good.get("content", {}).get(JSON)
+    fields = _fields(bodies[kind]["schema"], schemas) if kind else []
     return Operation(
         method.upper(),
         path,
         described.get("description", ""),
-        Table(f"{number}-parameters", PARAMETERS, described.get("parameters", [])),
-        Table(f"{number}-body", FIELDS, _fields(bodies[kind]["schema"], schemas) if kind else []),
+        Table[Parameter](f"{number}-parameters", PARAMETERS, described.get("parameters", [])),
+        Table[Field](f"{number}-body", FIELDS, fields),
         _curl(path, method, kind, bodies.get(kind, {})),
         json.dumps(_example(result), indent=2, ensure_ascii=False) if result else "",
-        Table(f"{number}-answers", ANSWERS, list(_answers(answers))),
+        Table[StatusMeaning](f"{number}-answers", ANSWERS, list(_answers(answers))),
     )
 
 
-def _answers(answers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _answers(answers: Mapping[str, Any]) -> Iterator[StatusMeaning]:
     for status, described in sorted(answers.items()):
-        yield status, described.get("description") or "Success."
+        yield StatusMeaning(status, described.get("description") or "Success.")
 
 
-def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[Field]:
     if "$ref" in schema:
         return _fields(schemas[schema["$ref"].rpartition("/")[2]], schemas)
     required = schema.get("required", ())
     return [
-        {"name": name, "schema": _resolved(field, schemas), "required": name in required}
+        {
+            "name": name,
+            "schema": cast("Schema", _resolved(field, schemas)),
+            "required": name in required,
+        }
         for name, field in schema.get("properties", {}).items()
     ]
 
@@ -207,27 +255,27 @@ def _word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _type(field: Mapping[str, Any]) -> str:
+def _type(field: Described) -> str:
     """Return what values a parameter or a field takes."""
     schema = field["schema"]
     values = ", ".join(map(str, schema.get("enum", ())))
     return values or schema.get("format") or schema.get("type") or "see the schema"
 
 
-def _text(field: Mapping[str, Any]) -> str:
+def _text(field: Described) -> str:
     return str(field.get("description") or field["schema"].get("description", ""))
 
 
-PARAMETERS = [
-    Column("Parameter", "name", is_head=True, css="id"),
-    Column("In", "in"),
+PARAMETERS: list[Column[Parameter]] = [
+    Column("Parameter", lambda field: field["name"], is_head=True, css="id"),
+    Column("In", lambda field: field["in"]),
     Column("Values", _type),
     Column("Required", lambda field: "yes" if field.get("required") else "no"),
     Column("Meaning", _text, css="wrap"),
 ]
-FIELDS = [
-    Column("Field", "name", is_head=True, css="id"),
+FIELDS: list[Column[Field]] = [
+    Column("Field", lambda field: field["name"], is_head=True, css="id"),
     Column("Values", _type, css="wrap"),
-    Column("Required", lambda field: "yes" if field["required"] else "no"),
+    Column("Required", lambda field: "yes" if field.get("required") else "no"),
     Column("Meaning", _text, css="wrap"),
 ]

@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from arqlab.core.models import Lab, Role, User
+from arqlab.core.models import Lab, Membership, Role, Team, User
 from arqlab.core.models.roles import duties, people_in_words
 from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused, told
@@ -43,19 +43,19 @@ def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "teams/people_list.html", context, _staff_table(lab), _teams_table(lab))
 
 
-def _staff_table(lab: Lab) -> Table:
-    return Table(
+def _staff_table(lab: Lab) -> Table[Membership]:
+    return Table[Membership](
         "staff",
         [
-            Column("Person", "user.name", is_head=True),
-            Column("", "user.username", name="username"),
-            Column("Email address", "user.email"),
+            Column("Person", lambda row: row.user.name, is_head=True),
+            Column("", lambda row: row.user.username, name="username"),
+            Column("Email address", lambda row: row.user.email),
             Column(
                 "Role",
-                "get_role_display",
+                lambda row: row.get_role_display(),
                 note=lambda row: "may be in a team" if row.may_join_team else "",
             ),
-            Column("Since", "created_at", TIME),
+            Column("Since", lambda row: row.created_at, TIME),
             Column("Change", template="teams/_staff_buttons.html", hides_heading=True, name=None),
         ],
         staff_of(lab),
@@ -63,18 +63,23 @@ def _staff_table(lab: Lab) -> Table:
     )
 
 
-def _teams_table(lab: Lab) -> Table:
-    return Table(
+def _teams_table(lab: Lab) -> Table[Team]:
+    return Table[Team](
         "teams",
         [
-            Column("Team", "name", link=to("teams:team-detail", lab.slug, of="pk"), is_head=True),
-            Column("", "pk", name="id"),
-            Column("", "affiliation", name="affiliation"),
+            Column(
+                "Team",
+                lambda row: row.name,
+                link=to("teams:team-detail", lab.slug, of=lambda row: row.pk),
+                is_head=True,
+            ),
+            Column("", lambda row: row.pk, name="id"),
+            Column("", lambda row: row.affiliation, name="affiliation"),
             Column("Members", lambda team: len(team.memberships.all()), COUNT),
             Column(
                 "Names", lambda team: ", ".join(row.user.name for row in team.memberships.all())
             ),
-            Column("Since", "created_at", TIME),
+            Column("Since", lambda row: row.created_at, TIME),
         ],
         teams_with_members(lab),
         empty=Empty("No teams yet", "Users create teams on the lab page."),

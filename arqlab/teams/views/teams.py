@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from arqlab.core.models import Lab, Team, User
+from arqlab.core.models import Lab, Membership, Team, User
 from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
@@ -89,14 +89,14 @@ def team_detail(request: HttpRequest, team: Team) -> HttpResponse:
     return answer(request, "teams/team_detail.html", context, members)
 
 
-def _members_table(request: HttpRequest, team: Team, *, organizes: bool) -> Table:
-    change = Column("Change", template="teams/_member_remove.html", hides_heading=True)
-    return Table(
+def _members_table(request: HttpRequest, team: Team, *, organizes: bool) -> Table[Membership]:
+    change = Column[Membership]("Change", template="teams/_member_remove.html", hides_heading=True)
+    return Table[Membership](
         "members",
         [
-            Column("Person", "user.name", is_head=True),
-            Column("Email address", "user.email"),
-            Column("Since", "created_at", TIME),
+            Column("Person", lambda row: row.user.name, is_head=True),
+            Column("Email address", lambda row: row.user.email),
+            Column("Since", lambda row: row.created_at, TIME),
             *([change] if organizes else []),
         ],
         list(team.memberships.select_related("user").order_by("created_at")),

@@ -1,7 +1,7 @@
 """The leases of items: which nobody has, and which last for an offline trip."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
@@ -33,18 +33,24 @@ def long_leases(at: datetime) -> QuerySet[PoolItem]:
     return long.filter(_HOLDERS_ROLE)
 
 
-def trips_of_task(task: Task, *, at: datetime) -> list[dict[str, object]]:
-    """Return the offline trips in a task, by topic and assessor, in two queries.
+class OfflineTrip(NamedTuple):
+    """The items of a topic (its id) that an assessor has offline."""
 
-    Each has the `person`, the id of the topic, the number of `items` and `until` when it lasts.
-    """
+    person: User
+    topic: str
+    items: int
+    until: datetime
+
+
+def trips_of_task(task: Task, *, at: datetime) -> list[OfflineTrip]:
+    """Return the offline trips in a task, by topic and assessor, in two queries."""
     away = Assignment.objects.filter(topic__task=task, trip_until__gt=at)
-    rows: QuerySet[Any, Any] = (
+    rows = (
         long_leases(at)
         .filter(topic__in=away.values("topic"))
         .order_by("topic__position", "leased_to")
-        .values("topic__query_id", "leased_to")
+        .values_list("leased_to", "topic__query_id")
         .annotate(items=Count("pk"), until=Max("leased_until"))
     )
-    people = User.objects.in_bulk({row["leased_to"] for row in rows})
-    return [{"person": people[row["leased_to"]], **row} for row in rows]
+    people = User.objects.in_bulk({person for person, *_ in rows})
+    return [OfflineTrip(people[person], *trip) for person, *trip in rows]

@@ -1,7 +1,7 @@
 """The organizers' pages that assign topics and show judging progress."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, DAY, TENTHS, CellKind
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.problems import problem_table
-from arqlab.web.tables import Column, Table, answer, reader
+from arqlab.web.tables import Column, Table, answer
 from arqlab.web.tabs import Tab, organizers
 from assessment.assignments.forms import AssignmentFileForm, ChosenTopicsForm, read_pairs
 from assessment.assignments.selectors.days import judged_days
@@ -141,7 +141,7 @@ def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
         "late_labels": late_labels(task).filter(decision=LateLabel.Decision.OPEN).count(),
     }
     progress = judged_days(task, grid, at=now)
-    tables = [
+    tables: list[Table[Any]] = [
         people_table(grid),
         *([days_table(progress)] if progress else []),
         trips_table(trips_of_task(task, at=now)),
@@ -264,25 +264,25 @@ def _preview(
     return answer(request, "assessment/assignment_import.html", context, *tables)
 
 
-def _totals_table(totals: list[PersonTotals]) -> Table:
-    def column(heading: str, value: str, kind: CellKind = COUNT) -> Column:
-        now, then = reader(f"now.{value}"), reader(f"then.{value}")
-
+def _totals_table(totals: list[PersonTotals]) -> Table[PersonTotals]:
+    def column(
+        heading: str, value: Callable[[PersonRow], float], kind: CellKind = COUNT
+    ) -> Column[PersonTotals]:
         def change(row: PersonTotals) -> str:
-            before, after = (kind.html(side(row)) for side in (now, then))
+            before, after = (kind.html(value(side)) for side in row)
             html = '<data value="{}"><span class="muted">{}</span> {}</data>'
             return format_html(html, after, f"{before} →" if before != after else "", after)
 
         return Column(heading, change, css="num")
 
-    return Table(
+    return Table[PersonTotals](
         "totals",
         [
-            person_column("now"),
-            column("Topics", "topics"),
-            column("Items left", "left"),
-            column("Hours left", "hours", TENTHS),
-            Column("Est. completion", "then.finish", DAY),
+            person_column(lambda row: row.now),
+            column("Topics", lambda person: person.topics),
+            column("Items left", lambda person: person.left),
+            column("Hours left", lambda person: person.hours, TENTHS),
+            Column("Est. completion", lambda row: row.then.finish, DAY),
         ],
         totals,
         caption="Where a number changes, the first is the current one. Items and hours are those "
@@ -290,15 +290,16 @@ def _totals_table(totals: list[PersonTotals]) -> Table:
     )
 
 
-def _changes_table(changes: list[TopicChange]) -> Table:
+def _changes_table(changes: list[TopicChange]) -> Table[TopicChange]:
     has_difficulty = any(change.row.difficulty for change in changes)
-    return Table(
+    difficulty = Column[TopicChange]("Difficulty", lambda row: row.row.difficulty)
+    return Table[TopicChange](
         "changed-topics",
         [
-            Column("Topic", "row.topic.query_id", is_head=True, css="nowrap"),
-            words_column("row.topic"),
-            *([Column("Difficulty", "row.difficulty")] if has_difficulty else []),
-            Column("Items left", "row.left", COUNT),
+            Column("Topic", lambda row: row.row.topic.query_id, is_head=True, css="nowrap"),
+            words_column(lambda row: row.row.topic),
+            *([difficulty] if has_difficulty else []),
+            Column("Items left", lambda row: row.row.left, COUNT),
             Column("Now", lambda change: ", ".join(person.name for person in change.had)),
             Column("New", lambda change: ", ".join(person.name for person in change.then)),
         ],

@@ -19,6 +19,7 @@ from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table
 from assessment.assignments.forms import PlanForm, read_choices, read_edits, write_proposal
 from assessment.assignments.selectors.planning import (
+    PersonPlan,
     TaskPlanning,
     people_in_plan,
     plan_with_edits,
@@ -63,12 +64,13 @@ def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> dict[str
 
 def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
     people = people_in_plan(planning, plan)
-    gladly, if_needed, no = bid_columns("counts")
-    columns = [
-        Column("Assessor", "row.person.name", is_head=True),
-        Column("Hours", "hours", TENTHS),
-        Column("Offered", "row.hours", NUMBER),
-        Column("Topics now", "row.topics", COUNT),
+    bids: list[Column[PersonPlan]] = bid_columns(lambda person: person.counts)
+    gladly, if_needed, no = bids
+    columns: list[Column[PersonPlan]] = [
+        Column("Assessor", lambda row: row.row.person.name, is_head=True),
+        Column("Hours", lambda row: row.hours, TENTHS),
+        Column("Offered", lambda row: row.row.hours, NUMBER),
+        Column("Topics now", lambda row: row.row.topics, COUNT),
         Column("New", lambda person: len(person.first), COUNT),
         Column("Second", lambda person: len(person.second), COUNT),
         *(gladly, if_needed),
@@ -76,7 +78,7 @@ def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
         no,
     ]
     return {
-        "plan_people": Table("plan-people", columns, people),
+        "plan_people": Table[PersonPlan]("plan-people", columns, people),
         "over": [person for person in people if person.over > 0.05],
         "declined": [person for person in people if person.declined],
         "unchecked": [planning.names[key] for key in plan.unchecked],

@@ -1,6 +1,6 @@
 """The tables of the assignments page: assessors, days, trips, forecasts, and topics."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
@@ -9,14 +9,18 @@ from django.utils.safestring import SafeString
 from arqlab.core.models import Task
 from arqlab.labs.forms.topics import words_column
 from arqlab.web.cells import COUNT, DAY, ID, NUMBER, TENTHS, TIME, CellKind, chip, day
-from arqlab.web.tables import Chart, Column, Table, Value, choice_column, reader, to
-from assessment.assignments.selectors.days import JudgedDays
+from arqlab.web.tables import Chart, Column, Row, Table, choice_column, to
+from assessment.assignments.selectors.days import JudgedDay, JudgedDays
 from assessment.assignments.selectors.grid import AssignmentGrid, PersonRow, TopicRow
+from assessment.assignments.selectors.leases import OfflineTrip
+from assessment.assignments.selectors.roster import RosterRow
 from assessment.assignments.selectors.viability import TopicForecast
 
 STATES = ("not-started", "in-progress", "done", "in-review", "set-aside")
-PACE = Column("s per label", "pace.each", NUMBER)
-HOURS_LEFT = Column("Hours left", lambda row: row.hours if row.left else None, NUMBER)
+PACE = Column[PersonRow | TopicRow]("s per label", lambda row: row.pace.each, NUMBER)
+HOURS_LEFT = Column[PersonRow | TopicRow](
+    "Hours left", lambda row: row.hours if row.left else None, NUMBER
+)
 
 
 def state_words(state: str) -> str:
@@ -29,50 +33,48 @@ def topic_chip(state: str) -> SafeString:
     return chip(state, state_words(state))
 
 
-def person_column(path: str = "") -> Column:
-    """Return the column of assessors, whose rows are at a path, with those who may not judge."""
-    prefix = f"{path}." if path else ""
-    may_judge = reader(f"{prefix}may_judge")
+def person_column(person: Callable[[Row], PersonRow | RosterRow]) -> Column[Row]:
+    """Return the column of assessors, with those who may not judge."""
     return Column(
         "Assessor",
-        f"{prefix}person.name",
-        note=lambda row: "" if may_judge(row) else "no longer an assessor",
+        lambda row: person(row).person.name,
+        note=lambda row: "" if person(row).may_judge else "no longer an assessor",
         is_head=True,
     )
 
 
-def topic_column(task: Task, query_id: str) -> Column:
-    """Return the column of topics, whose ids are at a path, with links to their pages."""
+def topic_column(task: Task, query_id: Callable[[Row], str]) -> Column[Row]:
+    """Return the column of topics, with links to their pages."""
     url = to("labs:topic-detail", task.lab.slug, task.slug, of=query_id)
     return Column("Topic", query_id, ID, link=url, is_head=True, css="nowrap")
 
 
-def people_table(grid: AssignmentGrid) -> Table:
+def people_table(grid: AssignmentGrid) -> Table[PersonRow]:
     """Return the assessors with their topics, pace and estimated completion."""
 
     def finish(row: PersonRow) -> str:
         return format_html("{} {}", day(row.finish), chip("flawed", "late") if row.is_late else "")
 
-    def topics(state: str) -> Value:
-        return lambda row: row.states.get(state)
+    def topics(state: str) -> Column[PersonRow]:
+        return Column(state_words(state).capitalize(), lambda row: row.states.get(state), COUNT)
 
-    return Table(
+    return Table[PersonRow](
         "people",
         [
-            person_column(),
-            *(Column(state_words(state).capitalize(), topics(state), COUNT) for state in STATES),
-            Column("Judged", "judged", COUNT),
-            Column("Items left", "left", COUNT),
+            person_column(lambda row: row),
+            *map(topics, STATES),
+            Column("Judged", lambda row: row.judged, COUNT),
+            Column("Items left", lambda row: row.left, COUNT),
             PACE,
             HOURS_LEFT,
-            Column("Last judged", "last", DAY),
+            Column("Last judged", lambda row: row.last, DAY),
             Column("Est. completion", finish, css="nowrap"),
         ],
         grid.judges,
     )
 
 
-def days_table(progress: JudgedDays) -> Table:
+def days_table(progress: JudgedDays) -> Table[JudgedDay]:
     """Return the items judged per day, and those expected, with their chart."""
     expected = ", and items expected until the estimated completion" * progress.has_forecast
     dates = (
@@ -85,12 +87,13 @@ def days_table(progress: JudgedDays) -> Table:
         "seven days." * progress.is_partial,
         "It continues after the last day shown." * progress.is_cut,
     )
-    return Table(
+    forecast = Column[JudgedDay]("Expected", lambda row: row.expected, NUMBER)
+    return Table[JudgedDay](
         "judged-days",
         [
-            Column("Day", "day", DAY, is_head=True),
-            Column("Judged", "judged", COUNT),
-            *([Column("Expected", "expected", NUMBER)] if progress.has_forecast else []),
+            Column("Day", lambda row: row.day, DAY, is_head=True),
+            Column("Judged", lambda row: row.judged, COUNT),
+            *([forecast] if progress.has_forecast else []),
         ],
         [row for row in progress.days if row.judged or row.expected],
         caption=f"Days without judged or expected items are left out.{''.join(dates)}",
@@ -105,63 +108,68 @@ def days_table(progress: JudgedDays) -> Table:
     )
 
 
-def trips_table(trips: Sequence[dict[str, object]]) -> Table:
+def trips_table(trips: Sequence[OfflineTrip]) -> Table[OfflineTrip]:
     """Return the items that assessors have prepared for judging offline."""
-    return Table(
+    return Table[OfflineTrip](
         "trips",
         [
-            Column("Assessor", "person.name", is_head=True, css="nowrap"),
-            Column("Topic", "topic__query_id", ID),
-            Column("Items left", "items", COUNT),
-            Column("Until", "until", TIME),
+            Column("Assessor", lambda row: row.person.name, is_head=True, css="nowrap"),
+            Column("Topic", lambda row: row.topic, ID),
+            Column("Items left", lambda row: row.items, COUNT),
+            Column("Until", lambda row: row.until, TIME),
             Column("End", template="assessment/_trip_end.html", hides_heading=True),
         ],
         trips,
     )
 
 
-def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table:
+def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table[TopicForecast]:
     """Return the topics that may be dropped or are set aside."""
-    return Table(
+    return Table[TopicForecast](
         "forecasts",
         [
-            topic_column(task, "row.topic.query_id"),
+            topic_column(task, lambda row: row.row.topic.query_id),
             choice_column(
-                *("forecasts", "topics", "row.topic.query_id"),
+                *("forecasts", "topics"),
+                lambda row: row.row.topic.query_id,
                 spoken=lambda forecast: f"Forecast of {forecast.row.topic.query_id}",
             ),
-            words_column("row.topic"),
+            words_column(lambda row: row.row.topic),
             Column("State", lambda forecast: topic_chip(forecast.row.state), css="nowrap"),
-            Column("Items", "sample.total", COUNT),
-            Column("Judged", "sample.judged", COUNT),
-            Column("Relevant", "sample.relevant", COUNT),
-            Column("Kept", "probability", CellKind(lambda value: f"{value:.1%}", "num")),
-            Column("Items to save", "unjudged", COUNT),
-            Column("Hours to save", "hours", TENTHS),
+            Column("Items", lambda row: row.sample.total, COUNT),
+            Column("Judged", lambda row: row.sample.judged, COUNT),
+            Column("Relevant", lambda row: row.sample.relevant, COUNT),
+            Column(
+                "Kept", lambda row: row.probability, CellKind(lambda value: f"{value:.1%}", "num")
+            ),
+            Column("Items to save", lambda row: row.unjudged, COUNT),
+            Column("Hours to save", lambda row: row.hours, TENTHS),
         ],
         forecasts,
     )
 
 
-def topics_table(task: Task, grid: AssignmentGrid, selected: Collection[str]) -> Table:
+def topics_table(task: Task, grid: AssignmentGrid, selected: Collection[str]) -> Table[TopicRow]:
     """Return the topics with a column for each assessor; those in `selected` are ticked."""
-    return Table(
+    difficulty = Column[TopicRow]("Difficulty", lambda row: row.difficulty)
+    return Table[TopicRow](
         "assignments",
         [
-            topic_column(task, "topic.query_id"),
+            topic_column(task, lambda row: row.topic.query_id),
             choice_column(
-                *("assignments", "topics", "topic.query_id"),
-                spoken="topic.query_id",
+                *("assignments", "topics"),
+                lambda row: row.topic.query_id,
+                spoken=lambda row: row.topic.query_id,
                 is_chosen=lambda row: row.topic.query_id in selected,
             ),
-            words_column("topic"),
-            *([Column("Difficulty", "difficulty")] if grid.has_difficulty else []),
+            words_column(lambda row: row.topic),
+            *([difficulty] if grid.has_difficulty else []),
             Column("State", lambda row: topic_chip(row.state), css="nowrap"),
-            Column("Items", "total", COUNT),
-            Column("Judged", "done", COUNT),
+            Column("Items", lambda row: row.total, COUNT),
+            Column("Judged", lambda row: row.done, COUNT),
             PACE,
             HOURS_LEFT,
-            Column("Est. completion", "finish", DAY),
+            Column("Est. completion", lambda row: row.finish, DAY),
             *(_person_column(row) for row in grid.judges),
         ],
         grid.rows,
@@ -170,7 +178,7 @@ def topics_table(task: Task, grid: AssignmentGrid, selected: Collection[str]) ->
     )
 
 
-def _person_column(person: PersonRow) -> Column:
+def _person_column(person: PersonRow) -> Column[TopicRow]:
     name, key = person.person.name, person.person.pk
 
     def cell(row: TopicRow) -> str:

@@ -1,7 +1,9 @@
 """The roster of a task: the assessors, the hours that they offer, and their bids."""
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -19,7 +21,7 @@ from arqlab.core.views.error_pages import ErrorText, error_response
 from arqlab.labs.permissions import organized_task_or_404, task_or_404
 from arqlab.web.cells import COUNT, PROSE, TIME, chip
 from arqlab.web.pages import TASK, Pages, number_of
-from arqlab.web.tables import Column, Table, Value, answer, reader
+from arqlab.web.tables import Column, Row, Table, answer
 from assessment.assignments.forms import HoursForm, OfferForm, RosterForm, RosterRowForm
 from assessment.assignments.selectors.roster import (
     RosterRow,
@@ -60,35 +62,41 @@ def assignment_roster(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "assessment/assignment_roster.html", context, _roster_table(rows))
 
 
-def _roster_table(rows: list[RosterRow]) -> Table:
-    def name(row: tuple[RosterRow, RosterRowForm]) -> str:
-        chips = chip("waiting", "no topics marked") if _silent([row[0]]) else ""
-        return format_html("{} {}", row[0].person.name, chips)
+class _EditedRow(NamedTuple):
+    entry: RosterRow
+    form: RosterRowForm
 
-    return Table(
+
+def _roster_table(rows: list[RosterRow]) -> Table[_EditedRow]:
+    def name(row: _EditedRow) -> str:
+        chips = chip("waiting", "no topics marked") if _silent([row.entry]) else ""
+        return format_html("{} {}", row.entry.person.name, chips)
+
+    people: Column[_EditedRow] = person_column(lambda row: row.entry)
+    bids: list[Column[_EditedRow]] = bid_columns(lambda row: row.entry.counts)
+    return Table[_EditedRow](
         "roster",
         [
-            replace(person_column("0"), value=name),
+            replace(people, value=name),
             Column("Hours offered, group", template="assessment/_roster_hours.html"),
-            Column("Topics", "0.topics", COUNT),
-            *bid_columns("0.counts"),
-            Column("No mark", "0.unmarked", COUNT),
-            Column("Note", "0.entry.note", PROSE),
-            Column("Invited", "0.entry.invited_at", TIME),
+            Column("Topics", lambda row: row.entry.topics, COUNT),
+            *bids,
+            Column("No mark", lambda row: row.entry.unmarked, COUNT),
+            Column("Note", lambda row: row.entry.entry and row.entry.entry.note, PROSE),
+            Column("Invited", lambda row: row.entry.entry and row.entry.entry.invited_at, TIME),
             Column("Change", template="assessment/_roster_remove.html", hides_heading=True),
         ],
-        [(row, RosterRowForm(entry=row.entry, auto_id=False)) for row in rows],
+        [_EditedRow(row, RosterRowForm(entry=row.entry, auto_id=False)) for row in rows],
     )
 
 
-def bid_columns(counts: str) -> list[Column]:
-    """Return a column for each choice of a bid; `counts` is the path of the numbers of topics."""
-    of = reader(counts)
+def bid_columns(counts: Callable[[Row], Mapping[str, int]]) -> list[Column[Row]]:
+    """Return a column for each choice of a bid, with the number of topics."""
 
-    def count(value: str) -> Value:
-        return lambda row: of(row).get(value, 0)
+    def column(value: str, label: str) -> Column[Row]:
+        return Column(label, lambda row: counts(row).get(value, 0), COUNT)
 
-    return [Column(label, count(value), COUNT) for value, label in TopicBid.Choice.choices]
+    return [column(*choice) for choice in TopicBid.Choice.choices]
 
 
 @pages.action(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.contrib import messages
@@ -22,7 +22,7 @@ from arqlab.labs.permissions import looked_up_task_or_404, may_organize, organiz
 from arqlab.web.cells import CHIP, COUNT, TIME
 from arqlab.web.lists import SearchForm
 from arqlab.web.pages import TASK, Pages, number_of
-from arqlab.web.tables import Column, Table, answer, reader, to
+from arqlab.web.tables import Column, Table, answer, to
 from assessment.guidelines.selectors.versions import (
     changed_entries,
     changed_lines,
@@ -340,39 +340,51 @@ def _published(request: HttpRequest, task: Task, form: GuidelineForm) -> HttpRes
     return redirect("assessment:guideline-detail", task.lab.slug, task.slug, saved.version)
 
 
-def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -> Table:
-    address, number = [task.lab.slug, task.slug], reader("version")
+class _VersionRow(NamedTuple):
+    version: int
+    author: str | None
+    written_at: datetime | None
+
+
+def _versions_table(
+    task: Task, counts: Mapping[int | None, int], newest: int
+) -> Table[_VersionRow]:
+    address = [task.lab.slug, task.slug]
     labels = reverse("assessment:guideline-judgment-list", args=address)
     versions = task.guidelines.select_related("written_by").defer("text").order_by("-version")
-    default = {"version": 0, "written_by": {"name": f"ArqLab default for {task.lab.protocol}"}}
+    rows = [
+        _VersionRow(it.version, it.written_by.name if it.written_by else None, it.written_at)
+        for it in versions
+    ]
+    default = _VersionRow(0, f"ArqLab default for {task.lab.protocol}", None)
 
     def before(version: int) -> int:
         return sum(
             count for other, count in counts.items() if other is not None and other < version
         )
 
-    def column(heading: str, count: Callable[[int], int], query: str) -> Column:
+    def column(heading: str, count: Callable[[int], int], query: str) -> Column[_VersionRow]:
         return Column(
             heading,
-            lambda row: count(number(row)),
+            lambda row: count(row.version),
             COUNT,
-            link=lambda row: f"{labels}?{query}={number(row)}" if count(number(row)) else "",
+            link=lambda row: f"{labels}?{query}={row.version}" if count(row.version) else "",
         )
 
-    return Table(
+    return Table[_VersionRow](
         "versions",
         [
             Column(
                 "Version",
-                lambda row: f"Version {number(row)}",
-                link=to("assessment:guideline-detail", *address, of="version"),
+                lambda row: f"Version {row.version}",
+                link=to("assessment:guideline-detail", *address, of=lambda row: row.version),
                 is_head=True,
             ),
-            Column("By", "written_by.name"),
-            Column("Saved", "written_at", TIME),
-            Column("State", lambda row: "current" if number(row) == newest else "replaced", CHIP),
+            Column("By", lambda row: row.author),
+            Column("Saved", lambda row: row.written_at, TIME),
+            Column("State", lambda row: "current" if row.version == newest else "replaced", CHIP),
             column("Labels", lambda version: counts.get(version, 0), "version"),
             column("Labels given before", before, "before"),
         ],
-        [*versions, default | {"written_at": None}],
+        [*rows, default],
     )

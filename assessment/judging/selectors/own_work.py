@@ -112,6 +112,13 @@ class OwnTask(TopicRows):
         return sum((topic.work for topic in self.topics), NO_WORK)
 
 
+class OwnDay(NamedTuple):
+    """The own work of a day."""
+
+    day: date
+    work: WorkSum
+
+
 @dataclass(frozen=True)
 class OwnHours(TopicRows):
     """The own work in a lab, and all assigned topics."""
@@ -120,9 +127,9 @@ class OwnHours(TopicRows):
     tasks: list[OwnTask]
 
     @property
-    def days(self) -> list[tuple[date, WorkSum]]:
+    def days(self) -> list[OwnDay]:
         """Return the own work on each day with labels."""
-        return [(day, work) for day, _, work in self.sheet.days]
+        return [OwnDay(day, work) for day, _, work in self.sheet.days]
 
     @property
     def data(self) -> dict[str, object]:

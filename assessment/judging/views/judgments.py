@@ -1,7 +1,7 @@
 """Lists of judgments for organizers: of an item, by guidelines, and affected by visual ids."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypedDict
 from urllib.parse import urlencode
 
 import polars as pl
@@ -16,12 +16,12 @@ from django.utils.html import format_html, format_html_join
 from arqkit.texts.html.rendering import render_formula
 from arqlab.core.models import Lab, Task
 from arqlab.core.permissions import signed_in
-from arqlab.labs.oddities import counted
+from arqlab.labs.oddities import counted, task_url
 from arqlab.labs.permissions import organized_lab_or_404, organized_task_or_404
 from arqlab.web.cells import COUNT, EXCERPT, ID, LABEL, TIME, CellKind
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of
-from arqlab.web.tables import Column, Empty, Table, answer, choice_column, to
+from arqlab.web.tables import Column, Empty, Prepared, Table, answer, choice_column
 from assessment.guidelines.selectors.versions import current_guideline, labels_of, version_of
 from assessment.judging.selectors.related import judgments_of_item
 from assessment.judging.services.judged_list import JudgedRow, judged_list
@@ -63,39 +63,63 @@ def affected_judgment_list(request: HttpRequest, lab: Lab, version: int) -> Http
     return answer(request, "assessment/affected_judgment_list.html", context, table)
 
 
+class AffectedJudgment(TypedDict):
+    """A row of `affected_judgments`, with the formula, and the qrels with their task."""
+
+    task: str
+    qrels: str
+    topic: str
+    formula_id: str
+    visual_id_before: str
+    visual_id_after: str
+    label: int
+    why: str
+    latex: str
+    version: str
+
+
 def _affected_table(
     request: HttpRequest, lab: Lab, visual_map: VisualMap, rows: pl.DataFrame
-) -> Table:
-    url = to("collection:formula-detail", lab.slug, of=str)
-
+) -> Table[AffectedJudgment]:
     def links(ids: str) -> str:
-        return format_html_join(" ", '<a href="{}">{}</a>', ((url(i), i) for i in ids.split(", ")))
+        pairs = (
+            (reverse("collection:formula-detail", args=[lab.slug, i]), i) for i in ids.split(", ")
+        )
+        return format_html_join(" ", '<a href="{}">{}</a>', pairs)
 
-    visual_ids, latex = CellKind(links, "id"), CellKind(render_formula)
-    formula, before, after = "formula_id", "visual_id_before", "visual_id_after"
-    return Table(
+    def visual_ids(
+        when: str, value: Callable[[AffectedJudgment], str], name: str
+    ) -> Column[AffectedJudgment]:
+        kind = CellKind(links, "id")
+        return Column(f"Visual id {when}", value, kind, name=name, order=when, by=name)
+
+    return Table[AffectedJudgment](
         "judgments",
         [
-            Column("", "task", name="task"),
-            Column("", "qrels", name="qrels"),
-            Column("Topic", "topic", ID, name="topic", order="topic"),
-            Column("Formula", "latex", latex, name=None),
-            Column("Formula id", formula, ID, name=formula, order="formula", by=formula),
-            Column("Visual id before", before, visual_ids, name=before, order="before", by=before),
-            Column("Visual id now", after, visual_ids, name=after, order="now", by=after),
-            Column("Label", "label", COUNT, name="label", order="label"),
-            Column("Reason", "why", name="why"),
-            Column("Qrels", "version", name=None, order="qrels", by="place"),
+            Column("", lambda row: row["task"], name="task"),
+            Column("", lambda row: row["qrels"], name="qrels"),
+            Column("Topic", lambda row: row["topic"], ID, name="topic", order="topic"),
+            Column("Formula", lambda row: row["latex"], CellKind(render_formula), name=None),
+            Column(
+                "Formula id",
+                lambda row: row["formula_id"],
+                ID,
+                name="formula_id",
+                order="formula",
+                by="formula_id",
+            ),
+            visual_ids("before", lambda row: row["visual_id_before"], "visual_id_before"),
+            visual_ids("now", lambda row: row["visual_id_after"], "visual_id_after"),
+            Column("Label", lambda row: row["label"], COUNT, name="label", order="label"),
+            Column("Reason", lambda row: row["why"], name="why"),
+            Column("Qrels", lambda row: row["version"], name=None, order="qrels", by="place"),
         ],
         rows,
         asked=request.GET,
         order="qrels",
-        searched=("topic", formula, before, after, "latex", "why"),
-        filters=[
-            Filter("topic", "Topic", "topic"),
-            Filter("label", "Label", "label"),
-            Filter("qrels", "Qrels", "version"),
-        ],
+        searched=("topic", "formula_id", "visual_id_before", "visual_id_after", "latex", "why"),
+        filters=[Filter(name, name.capitalize(), name) for name in ("topic", "label")]
+        + [Filter("qrels", "Qrels", "version")],
         file=f"{lab.slug}-visual-ids-{visual_map.version}-judged",
         empty=Empty(
             "No judged formulas changed",
@@ -144,38 +168,60 @@ def with_threads(lab: Lab, judgments: Sequence[Judgment]) -> list[JudgmentRow]:
     return [JudgmentRow(judgment, url(judgment.instance)) for judgment in judgments]
 
 
-def _of_formula(row: JudgmentRow) -> str:
+def _assessor(row: JudgmentRow | JudgedRow) -> str:
+    return row.judgment.assessor.name if row.judgment.assessor else ""
+
+
+class _Threaded(Protocol):
+    """A row with a judgment, and the address of its post in a thread."""
+
+    @property
+    def judgment(self) -> Judgment: ...
+
+    @property
+    def url(self) -> str: ...
+
+
+def _of_formula(row: _Threaded) -> str:
     instance = row.judgment.instance
     if instance.item.item == instance.doc_id:
         return ""
     return f"formula {instance.item.item}, post {instance.post_id}"
 
 
-ITEM = Column("Item", "judgment.instance.doc_id", ID, link="url", note=_of_formula, is_head=True)
+ITEM = Column[_Threaded](
+    "Item",
+    lambda row: row.judgment.instance.doc_id,
+    ID,
+    link=lambda row: row.url,
+    note=_of_formula,
+    is_head=True,
+)
 """The item of a row of `with_threads`."""
 
 
-def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table:
+def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table[JudgmentRow]:
     address = [task.lab.slug, task.slug]
-    version_url = to("assessment:guideline-detail", *address, of="judgment.guidelines")
-    return Table(
+
+    def version_url(row: JudgmentRow) -> str:
+        version = row.judgment.guidelines
+        return "" if version is None else task_url("assessment:guideline-detail", task, version)
+
+    return Table[JudgmentRow](
         "judgments",
         [
             ITEM,
-            Column("Label", "judgment.scale_label", LABEL),
-            Column("State", _state, note="judgment.instance.item.pool.round"),
-            Column(
-                "Assessor",
-                lambda row: row.judgment.assessor.name if row.judgment.assessor else "An import",
-            ),
-            Column("Comment", "judgment.comment", EXCERPT, note=_changed(task.lab)),
-            Column("Seconds", "judgment.active_ms", SECONDS),
-            Column("Judged", "judgment.judged_at", TIME),
+            Column("Label", lambda row: row.judgment.scale_label, LABEL),
+            Column("State", _state, note=lambda row: row.judgment.instance.item.pool.round),
+            Column("Assessor", lambda row: _assessor(row) or "An import"),
+            Column("Comment", lambda row: row.judgment.comment, EXCERPT, note=_changed(task.lab)),
+            Column("Seconds", lambda row: row.judgment.active_ms, SECONDS),
+            Column("Judged", lambda row: row.judgment.judged_at, TIME),
             Column(
                 "Guidelines",
-                "judgment.guidelines",
+                lambda row: row.judgment.guidelines,
                 COUNT,
-                link=lambda row: "" if row.judgment.guidelines is None else version_url(row),
+                link=version_url,
                 spoken=lambda row: f"Guidelines, version {row.judgment.guidelines}",
             ),
         ],
@@ -238,39 +284,55 @@ def guideline_judgment_list(request: HttpRequest, task: Task) -> HttpResponse:
     return redirect(request.get_full_path())
 
 
-def _labels_table(request: HttpRequest, task: Task) -> Table:
+def _topic(row: JudgedRow) -> str:
+    return row.item.topic.query_id
+
+
+def _post_url(row: JudgedRow, task: Task) -> str:
+    """Return the address of a row's post, with its formula marked."""
+    instance = row.judgment.instance
+    if not instance.post_id:
+        return ""
+    address = reverse("collection:post-detail", args=[task.lab.slug, instance.post_id])
+    is_formula = row.item.kind == PoolItem.Kind.VISUAL_IDS
+    return f"{address}?{urlencode({'formula': instance.doc_id})}" if is_formula else address
+
+
+def _labels_table(request: HttpRequest, task: Task) -> Table[JudgedRow]:
     related = ("instance__item__topic", "assessor", "guideline")
     versions = [(str(n), str(n)) for n in range(version_of(current_guideline(task)) + 1)]
     topics = task.topics.order_by("position").values_list("query_id", "query_id")
     labels = [(str(label.value), label.word) for label in task_scale(task)]
     user = "assessor__username"
 
-    def post_url(row: JudgedRow) -> str:
-        """Return the address of a row's post, with its formula marked."""
-        instance = row.judgment.instance
-        if not instance.post_id:
-            return ""
-        address = reverse("collection:post-detail", args=[task.lab.slug, instance.post_id])
-        is_formula = row.item.kind == PoolItem.Kind.VISUAL_IDS
-        return f"{address}?{urlencode({'formula': instance.doc_id})}" if is_formula else address
-
-    return Table(
+    return Table[JudgedRow](
         "labels",
         [
-            Column("Topic", "item.topic.query_id", ID, is_head=True, order="topic", by=POSITION),
+            Column("Topic", _topic, ID, is_head=True, order="topic", by=POSITION),
             choice_column(
-                *("labels", "judgments", "judgment.pk"),
-                spoken=lambda row: f"{row.item.topic.query_id}, {row.judgment.instance.doc_id}",
+                *("labels", "judgments"),
+                lambda row: row.judgment.pk,
+                spoken=lambda row: f"{_topic(row)}, {row.judgment.instance.doc_id}",
             ),
-            Column("Item", "judgment.instance.doc_id", ID, link=post_url),
-            Column("Text", "html", css="wrap"),
-            Column("Label", "label", LABEL, order="label"),
-            Column("Guidelines", "judgment.guidelines", COUNT, order="version"),
-            Column("Assessor", "judgment.assessor.name", order="assessor", by=user),
-            Column("Judged", "judgment.judged_at", TIME, order="judged", by="judged_at"),
-            Column("Comment", "judgment.comment", EXCERPT),
+            Column(
+                "Item",
+                lambda row: row.judgment.instance.doc_id,
+                ID,
+                link=lambda row: _post_url(row, task),
+            ),
+            Column("Text", lambda row: row.html, css="wrap"),
+            Column("Label", lambda row: row.label, LABEL, order="label"),
+            Column("Guidelines", lambda row: row.judgment.guidelines, COUNT, order="version"),
+            Column("Assessor", _assessor, order="assessor", by=user),
+            Column(
+                "Judged", lambda row: row.judgment.judged_at, TIME, order="judged", by="judged_at"
+            ),
+            Column("Comment", lambda row: row.judgment.comment, EXCERPT),
         ],
-        labels_of(task).select_related(*related).defer("guideline__text"),
+        Prepared(
+            labels_of(task).select_related(*related).defer("guideline__text"),
+            lambda page: judged_list(page, lab=task.lab, scale=task_scale(task)),
+        ),
         asked=request.GET,
         order="-judged",
         searched=("comment", "reason", "instance__doc_id", "instance__item__item"),
@@ -281,7 +343,6 @@ def _labels_table(request: HttpRequest, task: Task) -> Table:
             Filter("topic", "Topic", "instance__item__topic__query_id", topics),
             Filter("assessor", "Assessor", user),
         ],
-        prepare=lambda rows: judged_list(rows, lab=task.lab, scale=task_scale(task)),
         has_tools=True,
         empty=Empty("No labels yet", "Labels appear here as soon as assessors judge items."),
     )

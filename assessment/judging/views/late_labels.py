@@ -1,5 +1,6 @@
 """The labels that arrived late, and the decisions about them."""
 
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -17,7 +18,7 @@ from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import DASH, EXCERPT, ID, LABEL, TIME, moment
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader
+from arqlab.web.tables import Column, Empty, Table, answer, choice_column
 from assessment.judging.services.late_labels import LONGEST_REASON, decide_late_labels
 from assessment.models import LateLabel
 from assessment.qrels.selectors.frames import late_labels, with_labels_that_count
@@ -73,28 +74,40 @@ def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "assessment/late_label_list.html", context, table, status=status)
 
 
-def _late_table(request: HttpRequest, task: Task) -> Table:
+def _topic(late: LateLabel) -> str:
+    return late.judgment.instance.item.topic.query_id
+
+
+def _assessor(late: LateLabel) -> str:
+    return late.judgment.assessor.name if late.judgment.assessor else ""
+
+
+def _late_table(request: HttpRequest, task: Task) -> Table[LateLabel]:
     assessor, arrived = "judgment__assessor__username", "judgment__judged_at"
-    topic = "judgment.instance.item.topic.query_id"
-    return Table(
+    return Table[LateLabel](
         "late-labels",
         [
-            Column("Topic", topic, ID, is_head=True, order="topic", by=POSITION),
+            Column("Topic", _topic, ID, is_head=True, order="topic", by=POSITION),
             choice_column(
                 *("late-labels", "labels"),
                 lambda late: late.pk if late.decision == LateLabel.Decision.OPEN else None,
-                spoken=lambda late: f"{reader(topic)(late)}, {late.judgment.instance.doc_id}",
+                spoken=lambda late: f"{_topic(late)}, {late.judgment.instance.doc_id}",
             ),
             Column(
-                "Item", "judgment.instance.doc_id", ID, note="judgment.instance.item.pool.round"
+                "Item",
+                lambda row: row.judgment.instance.doc_id,
+                ID,
+                note=lambda row: row.judgment.instance.item.pool.round,
             ),
-            Column("Label", "judgment.scale_label", LABEL),
+            Column("Label", lambda row: row.judgment.scale_label, LABEL),
             Column("Counts now", _counting),
-            Column("Assessor", "judgment.assessor.name", order="assessor", by=assessor),
-            Column("Why late", "get_cause_display"),
-            Column("Arrived", "judgment.judged_at", TIME, order="arrived", by=arrived),
-            Column("Comment", "judgment.comment", EXCERPT),
-            Column("Decision", "get_decision_display", note=_decided),
+            Column("Assessor", _assessor, order="assessor", by=assessor),
+            Column("Why late", lambda row: row.get_cause_display()),
+            Column(
+                "Arrived", lambda row: row.judgment.judged_at, TIME, order="arrived", by=arrived
+            ),
+            Column("Comment", lambda row: row.judgment.comment, EXCERPT),
+            Column("Decision", lambda row: row.get_decision_display(), note=_decided),
         ],
         with_labels_that_count(late_labels(task)),
         asked=request.GET,
@@ -125,7 +138,7 @@ def _counting(late: LateLabel) -> str:
         "this label"
         if judgment.pk == late.judgment_id
         else f"{judgment.label} by {judgment.assessor.name if judgment.assessor else 'an import'}"
-        for judgment in reader("judgment.instance.counting_judgments")(late)
+        for judgment in attrgetter("judgment.instance.counting_judgments")(late)
     )
 
 

@@ -14,7 +14,7 @@ from arqlab.core.permissions import signed_in
 from arqlab.web.cells import COUNT, EXCERPT, TIME, CellKind
 from arqlab.web.cells import label as label_html
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web.tables import Column, Empty, Prepared, Table, answer
 from assessment.judging.permissions import official_place_or_404, round_place_or_404
 from assessment.judging.selectors.places import Place, round_questions
 from assessment.judging.selectors.topic_work import judged_rows, skipped_items, work_on
@@ -66,7 +66,7 @@ def _judged_table(
     *,
     scale: LabelScale,
     is_panel: bool,
-) -> Table:
+) -> Table[JudgedRow]:
     """Return the own judgments of a topic. The search reads what the assessor saw."""
     lab, questions, url = place.topic.task.lab, round_questions(place.round), place.address()
     position = "instance__item__position"
@@ -80,23 +80,30 @@ def _judged_table(
             *(url, row.item.pk, row.heading, row.item.position),
         )
 
-    return Table(
+    return Table[JudgedRow](
         "judgments",
         [
             Column("Item", item, is_head=True, css="nowrap"),
-            Column("Position", "item.position", COUNT, order="position", by=position),
-            Column("Label", "label", label, note=_does_not_count, order="label"),
+            Column("Position", lambda row: row.item.position, COUNT, order="position", by=position),
+            Column("Label", lambda row: row.label, label, note=_does_not_count, order="label"),
             Column("Text", template="assessment/_judged_text.html", css="wrap"),
-            Column("Comment", "judgment.comment", EXCERPT, note=_changed),
-            Column("Seconds", "judgment.active_ms", SECONDS, order="seconds", by="active_ms"),
-            Column("Judged", "judgment.judged_at", TIME, order="judged", by="judged_at"),
+            Column("Comment", lambda row: row.judgment.comment, EXCERPT, note=_changed),
+            Column(
+                "Seconds",
+                lambda row: row.judgment.active_ms,
+                SECONDS,
+                order="seconds",
+                by="active_ms",
+            ),
+            Column(
+                "Judged", lambda row: row.judgment.judged_at, TIME, order="judged", by="judged_at"
+            ),
             Column("Guidelines", _guidelines(place, is_panel=is_panel), css="num"),
         ],
-        rows,
+        Prepared(rows, lambda page: judged_list(page, lab=lab, scale=scale, questions=questions)),
         asked=request.GET,
         order="-judged",
         searched=lambda rows, words: rows.filter(pk__in=judgments_with(words, rows, lab=lab)),
-        prepare=lambda page: judged_list(page, lab=lab, scale=scale, questions=questions),
         has_tools=True,
         empty=Empty(
             "No matching judgments",

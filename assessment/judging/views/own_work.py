@@ -1,7 +1,7 @@
 """The tables of an assessor's own work: days, tasks, topics, and answered tickets."""
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
@@ -10,9 +10,10 @@ from django.utils.html import format_html
 from arqlab.core.models import Lab
 from arqlab.labs.forms.topics import words_column
 from arqlab.web.cells import COUNT, DAY, DURATION, EXCERPT, HOURS, ID, LABEL, NUMBER, PROSE, TIME
-from arqlab.web.tables import Chart, Column, Table
+from arqlab.web.tables import Chart, Column, Row, Table
 from assessment.assignments.views.progress import topic_chip
-from assessment.judging.selectors.own_work import OwnHours, OwnTask, OwnTopic, RoundTopic
+from assessment.hours.selectors import WorkSum
+from assessment.judging.selectors.own_work import OwnDay, OwnHours, OwnTask, OwnTopic, RoundTopic
 from assessment.models import Ticket
 
 
@@ -23,13 +24,17 @@ class OwnPlace(NamedTuple):
     topic: OwnTopic
 
 
-def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Table]:
+def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Table[Any]]:
     """Return the own work by day, task and topic, and the answers to the own tickets."""
-    items, active, pace = _work_columns("1", judged="Items")
-    labels = Column("Labels", "1.labels", COUNT)
-    days = Table(
+    items, active, pace = _work_columns(_of_day, judged="Items")
+    days = Table[OwnDay](
         "own-days",
-        [Column("Day", "0", DAY, is_head=True), active, items, labels, pace],
+        [
+            Column("Day", lambda row: row.day, DAY, is_head=True),
+            *(active, items),
+            Column("Labels", lambda row: row.work.labels, COUNT),
+            pace,
+        ],
         hours.days,
         chart=Chart(
             "own-days",
@@ -41,12 +46,12 @@ def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Tab
         ),
         fold="Days as a table",
     )
-    tasks = Table(
+    tasks = Table[OwnTask](
         "tasks",
         [
-            Column("Task", "task.name", note="round", is_head=True),
+            Column("Task", lambda row: row.task.name, note=lambda row: row.round, is_head=True),
             Column("Topics assigned", lambda row: None if row.round else len(row.rows), COUNT),
-            *_work_columns("work", judged="Items judged"),
+            *_work_columns(_of_task, judged="Items judged"),
             Column("Items left", lambda row: None if row.round else row.left, COUNT),
             Column("Time left", lambda row: row.seconds_left if row.left else None, DURATION),
         ],
@@ -56,28 +61,47 @@ def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Tab
     return [days, tasks, _topics_table(lab, hours), own_tickets_table(lab, topic_keys, tickets)]
 
 
-def _work_columns(path: str, *, judged: str) -> tuple[Column, Column, Column]:
+def _of_day(row: OwnDay) -> WorkSum:
+    return row.work
+
+
+def _of_task(row: OwnTask) -> WorkSum:
+    return row.work
+
+
+def _of_place(row: OwnPlace) -> WorkSum:
+    return row.topic.work
+
+
+def _work_columns(
+    work: Callable[[Row], WorkSum], *, judged: str
+) -> tuple[Column[Row], Column[Row], Column[Row]]:
     return (
-        Column(judged, f"{path}.items", COUNT),
-        Column("Active hours", f"{path}.active_hours", HOURS),
-        Column("s per label", f"{path}.pace.each", NUMBER),
+        Column(judged, lambda row: work(row).items, COUNT),
+        Column("Active hours", lambda row: work(row).active_hours, HOURS),
+        Column("s per label", lambda row: work(row).pace.each, NUMBER),
     )
 
 
-def _topics_table(lab: Lab, hours: OwnHours) -> Table:
+def _topics_table(lab: Lab, hours: OwnHours) -> Table[OwnPlace]:
     def url(place: OwnPlace) -> str:
         address = [lab.slug, place.task.task.slug, place.topic.topic.query_id]
         return reverse("assessment:judge", args=address) if place.topic.row else ""
 
-    return Table(
+    return Table[OwnPlace](
         "topics",
         [
-            Column("Topic", "topic.topic.query_id", ID, link=url, is_head=True),
-            Column("Task", "task.task.name", note="task.round", css="nowrap"),
+            Column("Topic", lambda row: row.topic.topic.query_id, ID, link=url, is_head=True),
+            Column(
+                "Task",
+                lambda row: row.task.task.name,
+                note=lambda row: row.task.round,
+                css="nowrap",
+            ),
             Column("State", _state, css="nowrap"),
             Column("Progress", _progress, css="nowrap"),
-            Column("Items left", "topic.row.left", COUNT),
-            *_work_columns("topic.work", judged="Judged by you"),
+            Column("Items left", lambda row: row.topic.row and row.topic.row.left, COUNT),
+            *_work_columns(_of_place, judged="Judged by you"),
         ],
         [OwnPlace(task, topic) for task in hours.tasks for topic in task.topics],
         has_tools=True,
@@ -102,7 +126,9 @@ def _progress(place: OwnPlace) -> str:
     )
 
 
-def own_tickets_table(lab: Lab, topic_keys: Collection[int], tickets: Iterable[Ticket]) -> Table:
+def own_tickets_table(
+    lab: Lab, topic_keys: Collection[int], tickets: Iterable[Ticket]
+) -> Table[Ticket]:
     """Return the answers to an assessor's tickets, linked in the topics that are still theirs."""
 
     def url(ticket: Ticket) -> str:
@@ -119,35 +145,41 @@ def own_tickets_table(lab: Lab, topic_keys: Collection[int], tickets: Iterable[T
     def note(ticket: Ticket) -> str:
         return "" if ticket.judgment.instance.item.done_at else "to judge again"
 
-    return Table(
+    return Table[Ticket](
         "tickets",
         [
             Column("Item", name, link=url, note=note, is_head=True, css="nowrap"),
-            Column("Your label", "judgment.scale_label", LABEL),
-            Column("Your comment", "judgment.comment", EXCERPT),
-            Column("Answer", "answer", PROSE),
-            Column("Answered", "answered_at", TIME),
+            Column("Your label", lambda row: row.judgment.scale_label, LABEL),
+            Column("Your comment", lambda row: row.judgment.comment, EXCERPT),
+            Column("Answer", lambda row: row.answer, PROSE),
+            Column("Answered", lambda row: row.answered_at, TIME),
         ],
         tickets,
     )
 
 
-def round_topics_table(topics: Sequence[RoundTopic], *, with_rounds: bool) -> Table:
+def round_topics_table(topics: Sequence[RoundTopic], *, with_rounds: bool) -> Table[RoundTopic]:
     """Return a user's own topics in rounds, perhaps with their rounds."""
 
     def page(row: RoundTopic) -> str:
         return str(row.round.address) if row.round.rules.shows_page_to_judges else ""
 
-    rounds = [Column("Round", "round", link=page, css="nowrap")] if with_rounds else []
-    return Table(
+    round_ = Column[RoundTopic]("Round", lambda row: row.round, link=page, css="nowrap")
+    return Table[RoundTopic](
         "round-topics",
         [
-            Column("Topic", "topic.query_id", ID, link="address", is_head=True),
-            *rounds,
-            words_column("topic"),
+            Column(
+                "Topic",
+                lambda row: row.topic.query_id,
+                ID,
+                link=lambda row: row.address,
+                is_head=True,
+            ),
+            *([round_] if with_rounds else []),
+            words_column(lambda row: row.topic),
             Column("State", lambda row: topic_chip(row.state), css="nowrap"),
-            Column("Judged by you", "done", COUNT),
-            Column("Items", "items", COUNT),
+            Column("Judged by you", lambda row: row.done, COUNT),
+            Column("Items", lambda row: row.items, COUNT),
         ],
         topics,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypedDict
 
 import polars as pl
 
@@ -35,6 +36,31 @@ _ITEM = ["topic", "item"]
 _KNOWN = {"topic": pl.String, "item": pl.String, "doc_id": pl.String}
 
 
+class MissedItem(TypedDict):
+    """An item that nobody pools or judges; doc_id, post and rank are of the best instance.
+
+    `runs` has the keys of the runs that rank it.
+    """
+
+    topic: str
+    item: str
+    doc_id: str
+    post: int | None
+    rank: int
+    state: str
+    runs: list[str]
+
+
+class StateCounts(TypedDict, total=False):
+    """The numbers of items of a run (key) or a topic."""
+
+    run: str
+    topic: str
+    items: int
+    not_pooled: int
+    not_judged: int
+
+
 @dataclass(frozen=True)
 class PoolAudit:
     """The tops of runs: run (its key), topic, item, doc_id, post, rank and state.
@@ -49,8 +75,7 @@ class PoolAudit:
     def items(self) -> pl.DataFrame:
         """Return the items that nobody pools or judges, with the runs that rank them, best first.
 
-        The columns are topic, item, doc_id and post (of the best instance), rank (the best), state
-        and runs (their keys).
+        The rows are `MissedItem`.
         """
         ranked = self.rows.drop_nulls("state").sort("rank", "run", "doc_id")
         names = ["doc_id", "post", "rank", "state"]
@@ -63,7 +88,7 @@ class PoolAudit:
         return self.items.filter(pl.col("state") == state).height
 
     def totals(self, by: str) -> pl.DataFrame:
-        """Return the counts by run or topic, topics in order: items, not_pooled and not_judged."""
+        """Return the counts by run or topic, topics in order: the rows are `StateCounts`."""
         rows = self.rows.unique(list(dict.fromkeys([by, *_ITEM])))
         counts = rows.group_by(by).agg(
             items=pl.len(),

@@ -1,6 +1,7 @@
 """The pool audit: what baselines, or chosen runs, rank high and nobody pools or judges."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple, cast
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -8,6 +9,7 @@ from django.urls import reverse
 
 from arqkit.pooling.pools import DEEPEST
 from arqlab.core.models import Task
+from arqlab.labs.oddities import task_url
 from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, ID
 from arqlab.web.lists import Filter
@@ -17,7 +19,9 @@ from assessment.pools.selectors.audit import (
     AUDITED_DEPTH,
     NOT_JUDGED,
     NOT_POOLED,
+    MissedItem,
     PoolAudit,
+    StateCounts,
     audit_pool,
 )
 from assessment.pools.selectors.choices import poolable_runs
@@ -27,11 +31,6 @@ from submissions.models import Run
 pages = Pages(f"{TASK}pools/", organized_task_or_404, section="pools")
 
 OWN_FIELDS = ("depth", "run", "page")
-FIGURES = (
-    Column("Items", "items", COUNT),
-    Column("Not pooled", "not_pooled", COUNT),
-    Column("Not judged", "not_judged", COUNT),
-)
 
 
 @pages.read("audit/", "pool-audit")
@@ -64,25 +63,27 @@ def pool_audit(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "assessment/pool_audit.html", context, *tables)
 
 
-def _items_table(request: HttpRequest, task: Task, audit: PoolAudit, runs: Sequence[Run]) -> Table:
+def _items_table(
+    request: HttpRequest, task: Task, audit: PoolAudit, runs: Sequence[Run]
+) -> Table[MissedItem]:
     address = (task.lab.slug, task.slug)
     names = {str(run.pk): run.label for run in runs}
-    return Table(
+    return Table[MissedItem](
         "unpooled-items",
         [
             Column(
                 "Topic",
-                "topic",
-                link=to("labs:topic-detail", *address, of="topic"),
+                lambda row: row["topic"],
+                link=to("labs:topic-detail", *address, of=lambda row: row["topic"]),
                 is_head=True,
                 order="topic",
                 css="nowrap",
             ),
-            Column("Item", "item", ID, link=_thread_of(task), css="wrap"),
-            Column("Best rank", "rank", COUNT, order="rank"),
+            Column("Item", lambda row: row["item"], ID, link=_thread_of(task), css="wrap"),
+            Column("Best rank", lambda row: row["rank"], COUNT, order="rank"),
             Column("Runs", lambda row: len(row["runs"]), COUNT, title="Runs that rank it so high"),
             Column("", lambda row: ", ".join(names[run] for run in row["runs"]), name="Ranked by"),
-            Column("State", "state", order="state"),
+            Column("State", lambda row: row["state"], order="state"),
         ],
         audit.items,
         asked=request.GET,
@@ -98,13 +99,13 @@ def _items_table(request: HttpRequest, task: Task, audit: PoolAudit, runs: Seque
     )
 
 
-def _thread_of(task: Task) -> Callable[[dict[str, object]], str]:
+def _thread_of(task: Task) -> Callable[[MissedItem], str]:
     """Return what makes the address of an item's thread; an answer of Task 3 has none."""
     if task.kind == Task.Kind.GENERATED_ANSWERS:
         return lambda row: ""
     is_formulas = task.kind == Task.Kind.FORMULAS
 
-    def address(row: dict[str, object]) -> str:
+    def address(row: MissedItem) -> str:
         post = row["post"] if is_formulas else row["item"]
         page = reverse("collection:post-detail", args=[task.lab.slug, post]) if post else ""
         return f"{page}?{urlencode({'formula': row['doc_id']})}" if page and is_formulas else page
@@ -112,20 +113,43 @@ def _thread_of(task: Task) -> Callable[[dict[str, object]], str]:
     return address
 
 
-def _totals_tables(task: Task, audit: PoolAudit, runs: Sequence[Run]) -> list[Table]:
-    by_run = {row["run"]: row for row in audit.totals("run").iter_rows(named=True)}
-    address = (task.lab.slug, task.slug)
-    link = to("labs:topic-detail", *address, of="topic")
-    return [
-        Table(
+class _RunCounts(NamedTuple):
+    run: Run
+    counts: StateCounts
+
+
+def _totals_tables(
+    task: Task, audit: PoolAudit, runs: Sequence[Run]
+) -> tuple[Table[_RunCounts], Table[StateCounts]]:
+    by_run = {row["run"]: cast("StateCounts", row) for row in audit.totals("run").to_dicts()}
+    names: tuple[Column[_RunCounts], ...] = run_columns(
+        lambda row: row.run, url=lambda row: task_url("run", task, row.run.pk)
+    )
+    return (
+        Table[_RunCounts](
             "run-totals",
-            [*run_columns("run", url=to("run", *address, of="run.pk")), *FIGURES],
-            [{**by_run[str(run.pk)], "run": run} for run in runs if str(run.pk) in by_run],
+            [
+                *names,
+                Column("Items", lambda row: row.counts["items"], COUNT),
+                Column("Not pooled", lambda row: row.counts["not_pooled"], COUNT),
+                Column("Not judged", lambda row: row.counts["not_judged"], COUNT),
+            ],
+            [_RunCounts(run, by_run[str(run.pk)]) for run in runs if str(run.pk) in by_run],
         ),
-        Table(
+        Table[StateCounts](
             "topic-totals",
-            [Column("Topic", "topic", link=link, is_head=True), *FIGURES],
+            [
+                Column(
+                    "Topic",
+                    lambda row: row["topic"],
+                    link=lambda row: task_url("labs:topic-detail", task, row["topic"]),
+                    is_head=True,
+                ),
+                Column("Items", lambda row: row["items"], COUNT),
+                Column("Not pooled", lambda row: row["not_pooled"], COUNT),
+                Column("Not judged", lambda row: row["not_judged"], COUNT),
+            ],
             audit.totals("topic"),
             fold="Topics",
         ),
-    ]
+    )

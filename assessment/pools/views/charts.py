@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from statistics import median
+from typing import Any, NamedTuple
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import floatformat
 from django.utils.html import format_html
 
 from arqlab.core.models import Task
+from arqlab.labs.oddities import task_url
 from arqlab.web.cells import COUNT, CellKind
-from arqlab.web.tables import Chart, Column, Table, to
+from arqlab.web.tables import Chart, Column, Table
 from assessment.pools.selectors.frozen import TopicSize
-from assessment.pools.selectors.plans import PoolPlan, RunPlan
+from assessment.pools.selectors.plans import PoolPlan, RunPlan, TeamPlan
 
 HEATS = 10
 KINDS = {
@@ -22,16 +24,22 @@ KINDS = {
 POOLED_AS = CellKind(lambda kind: KINDS.get(kind, kind))
 
 
-def topic_sizes_table(task: Task, topics: Sequence[TopicSize], *, has_progress: bool) -> Table:
+def topic_sizes_table(
+    task: Task, topics: Sequence[TopicSize], *, has_progress: bool
+) -> Table[TopicSize]:
     """Return the topics of a pool or plan with their items, and perhaps those that are judged."""
-    link = to("labs:topic-detail", task.lab.slug, task.slug, of="query_id")
-    return Table(
+
+    def link(row: TopicSize) -> str:
+        return task_url("labs:topic-detail", task, row.query_id)
+
+    judged = Column[TopicSize]("Judged", lambda row: row.done, COUNT)
+    return Table[TopicSize](
         "topic-sizes",
         [
-            Column("Topic", "query_id", link=link, is_head=True),
-            Column("Items", "items", COUNT),
-            Column("Labels", "labels", COUNT),
-            *([Column("Judged", "done", COUNT)] if has_progress else []),
+            Column("Topic", lambda row: row.query_id, link=link, is_head=True),
+            Column("Items", lambda row: row.items, COUNT),
+            Column("Labels", lambda row: row.labels, COUNT),
+            *([judged] if has_progress else []),
         ],
         topics,
         chart=_sizes_chart(topics),
@@ -65,21 +73,24 @@ def _sizes_chart(topics: Sequence[TopicSize]) -> Chart | None:
     )
 
 
-def plan_tables(task: Task, plan: PoolPlan) -> list[Table]:
+def plan_tables(task: Task, plan: PoolPlan) -> list[Table[Any]]:
     """Return the tables of a plan: its topics, runs and teams, and the overlap of its runs."""
-    items = [Column("Items", "items", COUNT), Column("Unique", "unique", COUNT)]
+    items: list[Column[RunPlan | TeamPlan]] = [
+        Column("Items", lambda row: row.items, COUNT),
+        Column("Unique", lambda row: row.unique, COUNT),
+    ]
     return [
         topic_sizes_table(task, plan.topics, has_progress=False),
-        Table(
+        Table[RunPlan](
             "plan-runs",
             [
-                Column("Run", "run", is_head=True),
-                Column("Pooled as", "kind", POOLED_AS),
-                Column("Depth", "depth", COUNT),
+                Column("Run", lambda row: row.run, is_head=True),
+                Column("Pooled as", lambda row: row.kind, POOLED_AS),
+                Column("Depth", lambda row: row.depth, COUNT),
                 *items,
                 Column(
                     "Judged to",
-                    "judged_to",
+                    lambda row: row.judged_to,
                     COUNT,
                     note=lambda run: "or more" if run.is_fully_judged else "",
                 ),
@@ -88,29 +99,38 @@ def plan_tables(task: Task, plan: PoolPlan) -> list[Table]:
             caption="Unique: items that no other run contributes. Judged to: down to this rank, "
             "every item of the run is judged in every topic.",
         ),
-        Table("plan-teams", [Column("Team", "team", is_head=True), *items], plan.teams),
+        Table[TeamPlan](
+            "plan-teams", [Column("Team", lambda row: row.team, is_head=True), *items], plan.teams
+        ),
         _overlap_table(plan.runs),
     ]
 
 
-def _overlap_table(runs: Sequence[RunPlan]) -> Table:
+class _NumberedRun(NamedTuple):
+    number: int
+    run: RunPlan
+
+
+def _overlap_table(runs: Sequence[RunPlan]) -> Table[_NumberedRun]:
     """Return the % of the items of each run that each run also retrieved, as a heat map too.
 
     Of many runs, those are compared that contribute the fewest unique items.
     """
     every, runs = len(runs), [run for run in runs if run.shared]
     those = "" if len(runs) == every else f" for the {len(runs)} runs with the fewest unique items"
-    numbered = list(enumerate(runs, start=1))
+    numbered = [_NumberedRun(*it) for it in enumerate(runs, start=1)]
     size = "is-large" if len(runs) > 24 else "is-middle" if len(runs) > 10 else ""
-    return Table(
+    return Table[_NumberedRun](
         "plan-overlap",
         [
             Column(
                 "Run",
-                lambda row: format_html('<span class="muted">{}</span> {}', row[0], row[1].run),
+                lambda row: format_html(
+                    '<span class="muted">{}</span> {}', row.number, row.run.run
+                ),
                 is_head=True,
             ),
-            *(_overlap_column(number, run) for number, run in numbered),
+            *(_overlap_column(*run) for run in numbered),
         ],
         numbered,
         caption=f"% of the row run's items that the column run also retrieved{those}.",
@@ -130,13 +150,13 @@ def _overlap_table(runs: Sequence[RunPlan]) -> Table:
     )
 
 
-def _overlap_column(number: int, run: RunPlan) -> Column:
+def _overlap_column(number: int, run: RunPlan) -> Column[_NumberedRun]:
     return Column(
         str(number),
-        lambda row: _percent(row[1], number - 1),
+        lambda row: _percent(row.run, number - 1),
         COUNT,
         title=str(run.run),
-        cell_css=lambda row: f"heat-{(_percent(row[1], number - 1) or 0) * HEATS // 100}",
+        cell_css=lambda row: f"heat-{(_percent(row.run, number - 1) or 0) * HEATS // 100}",
     )
 
 

@@ -1,8 +1,8 @@
 """The pages of frozen pools: the list, a pool with its settings, and its file."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -130,25 +130,25 @@ class _PoolRow(NamedTuple):
     size: Size
 
 
-def _pools_table(task: Task, pools: Sequence[Pool]) -> Table:
+def _pools_table(task: Task, pools: Sequence[Pool]) -> Table[_PoolRow]:
     address, sizes = [task.lab.slug, task.slug], pool_sizes(pools)
-    return Table(
+    return Table[_PoolRow](
         "pools",
         [
             Column(
                 "Pool",
                 lambda row: "Pool" if row.pool.number == 1 else f"Supplement {row.pool.number}",
-                link=to("assessment:pool-detail", *address, of="pool.number"),
+                link=to("assessment:pool-detail", *address, of=lambda row: row.pool.number),
                 is_head=True,
             ),
-            Column("", "pool.number", name="number"),
-            Column("Frozen", "pool.frozen_at", TIME),
-            Column("By", "pool.frozen_by.name"),
-            Column("Items", "size.items", COUNT),
-            Column("Labels", "size.labels", COUNT),
-            Column("Judged", "size.done", COUNT),
+            Column("", lambda row: row.pool.number, name="number"),
+            Column("Frozen", lambda row: row.pool.frozen_at, TIME),
+            Column("By", lambda row: row.pool.frozen_by and row.pool.frozen_by.name),
+            Column("Items", lambda row: row.size.items, COUNT),
+            Column("Labels", lambda row: row.size.labels, COUNT),
+            Column("Judged", lambda row: row.size.done, COUNT),
             Column("Judging", lambda row: "closed" if row.pool.closed_at else "open", CHIP),
-            Column("Reason", "pool.reason", PROSE),
+            Column("Reason", lambda row: row.pool.reason, PROSE),
         ],
         [_PoolRow(pool, sizes[pool.pk]) for pool in pools],
         empty=Empty(
@@ -183,39 +183,51 @@ def pool_detail(request: HttpRequest, pool: Pool) -> HttpResponse:
     return answer(request, "assessment/pool_detail.html", context, *tables)
 
 
-def _labels_table(pool: Pool, topics: Sequence[TopicSize]) -> Table:
-    counts = [(topic.query_id, topic.judged) for topic in topics if topic.judged]
-    return Table(
+def _labels_table(pool: Pool, topics: Sequence[TopicSize]) -> Table[TopicSize]:
+    judged = [topic for topic in topics if topic.judged]
+    labels: list[Column[TopicSize]] = label_columns(pool.label_scale, lambda row: row.judged)
+    return Table[TopicSize](
         "label-counts",
-        [Column("Topic", "0", is_head=True, css="nowrap"), *label_columns(pool.label_scale, "1")],
-        counts,
-        chart=label_chart(counts, pool.label_scale),
+        [Column("Topic", lambda row: row.query_id, is_head=True, css="nowrap"), *labels],
+        judged,
+        chart=label_chart(((row.query_id, row.judged) for row in judged), pool.label_scale),
         fold="Labels by topic as a table",
     )
 
 
-def _runs_table(pool: Pool) -> Table:
+class RecordedRun(TypedDict):
+    """A run as a pool records it (`Pool.runs`)."""
+
+    run: int
+    tag: str
+    team: str
+    kind: str
+    depth: int
+    sha256: str
+
+
+def _runs_table(pool: Pool) -> Table[RecordedRun]:
     runs_by_key = Run.objects.in_bulk([run["run"] for run in pool.runs])
 
-    def name(pooled: Mapping[str, object]) -> str:
+    def name(pooled: RecordedRun) -> str:
         run = runs_by_key.get(pooled["run"])
         return format_html("{} {}", pooled["tag"], standing_chip(run.standing if run else None))
 
-    return Table(
+    return Table[RecordedRun](
         "pool-runs",
         [
             Column("Run", name, is_head=True, name=None),
-            Column("", "run", name="id"),
-            Column("", "tag", name="run"),
+            Column("", lambda row: row["run"], name="id"),
+            Column("", lambda row: row["tag"], name="run"),
             Column(
                 "",
                 lambda row: run.standing.key if (run := runs_by_key.get(row["run"])) else None,
                 name="standing",
             ),
-            Column("Team", "team"),
-            Column("Pooled as", "kind", POOLED_AS),
-            Column("Depth", "depth", COUNT),
-            Column("SHA-256 of the index", "sha256", HASH),
+            Column("Team", lambda row: row["team"]),
+            Column("Pooled as", lambda row: row["kind"], POOLED_AS),
+            Column("Depth", lambda row: row["depth"], COUNT),
+            Column("SHA-256 of the index", lambda row: row["sha256"], HASH),
         ],
         pool.runs,
     )

@@ -1,7 +1,7 @@
 """The differences of two versions of qrels, or of a version and the draft."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypedDict
 
 import polars as pl
 from django.db.models import Q
@@ -19,7 +19,7 @@ from arqlab.web.cells import COUNT, ID, PROSE, CellKind
 from arqlab.web.cells import label as label_html
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer
+from arqlab.web.tables import Column, Prepared, Table, answer
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.selectors.drafts import LabelSource, draft_topics
 from assessment.qrels.selectors.frames import adjudicated_judgments, second_judgments
@@ -31,8 +31,19 @@ DRAFT = "draft"
 Side = QrelSet | None
 
 
+class ChangedLine(TypedDict):
+    """A line of `QrelDiff.rows`; those of a page have the judgment that changed it, if any."""
+
+    topic: str
+    item: str
+    change: str
+    before: int | None
+    after: int | None
+    judgment: Judgment | None
+
+
 def changing_judgments(
-    task: Task, rows: Iterable[Mapping[str, Any]], *, before: QrelSet | None, after: QrelSet | None
+    task: Task, rows: Iterable[ChangedLine], *, before: QrelSet | None, after: QrelSet | None
 ) -> dict[tuple[str, str], Judgment]:
     """Return the newest judgment between two sides that gave each line its new label.
 
@@ -129,20 +140,20 @@ def _scale(side: Side, task: Task) -> LabelScale:
     return side.label_scale if side else draft_topics(task).scale
 
 
-def _steps_table(diff: QrelDiff, before: LabelScale, after: LabelScale) -> Table:
+def _steps_table(diff: QrelDiff, before: LabelScale, after: LabelScale) -> Table[ScaleLabel | None]:
     """Return the matrix of label changes: labels before in rows, labels after in columns.
 
     None stands for a missing line.
     """
 
-    def column(heading: str, value: int | None) -> Column:
+    def column(heading: str, value: int | None) -> Column[ScaleLabel | None]:
         def count(label: ScaleLabel | None) -> int | None:
             step = label.value if label else None
             return None if step == value else diff.steps.get((step, value), 0)
 
         return Column(heading, count, COUNT, cell_css=lambda label: "" if count(label) else "same")
 
-    return Table(
+    return Table[ScaleLabel | None](
         "steps-table",
         [
             Column("Before", lambda label: label_html(label) if label else "Added", is_head=True),
@@ -161,28 +172,37 @@ def _changes_table(
     diff: QrelDiff,
     sides: tuple[Side, Side],
     scales: tuple[LabelScale, LabelScale],
-) -> Table:
+) -> Table[ChangedLine]:
     """Return the lines that differ, with the judgments that changed those on the page."""
     names = "-".join(side.name if side else DRAFT for side in sides)
     was, now = ([(str(label.value), label.word) for label in scale] for scale in scales)
     kinds = [_label_kind(scale) for scale in scales]
 
-    def with_judgments(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def with_judgments(rows: list[ChangedLine]) -> list[ChangedLine]:
         judgments = changing_judgments(task, rows, before=sides[0], after=sides[1])
-        return [row | {"judgment": judgments.get((row["topic"], row["item"]))} for row in rows]
+        return [{**row, "judgment": judgments.get((row["topic"], row["item"]))} for row in rows]
 
-    return Table(
+    return Table[ChangedLine](
         "changes",
         [
-            Column("Topic", "topic", name="topic", by="place", is_head=True),
-            Column("Item", "item", ID, name="item", by="item"),
-            Column("Change", "change", name="change", by="change"),
-            Column("Before", "before", kinds[0], name="before", order="was", by="before"),
-            Column("After", "after", kinds[1], name="after", order="now", by="after"),
+            Column("Topic", lambda row: row["topic"], name="topic", by="place", is_head=True),
+            Column("Item", lambda row: row["item"], ID, name="item", by="item"),
+            Column("Change", lambda row: row["change"], name="change", by="change"),
+            Column(
+                "Before",
+                lambda row: row["before"],
+                kinds[0],
+                name="before",
+                order="was",
+                by="before",
+            ),
+            Column(
+                "After", lambda row: row["after"], kinds[1], name="after", order="now", by="after"
+            ),
             Column("Changed by", _changed_by, name=None, note=_changed_at(task)),
             Column("Reason", _reason, PROSE, name=None),
         ],
-        diff.rows,
+        Prepared(diff.rows, with_judgments),
         asked=request.GET,
         order="topic",
         searched=("topic", "item"),
@@ -192,8 +212,7 @@ def _changes_table(
             Filter("was", "Label before", "before", was),
             Filter("now", "Label after", "after", now),
         ],
-        prepare=with_judgments,
-        row_css="change",
+        row_css=lambda row: row["change"],
         css="diff-table",
         file=f"qrels-{task.lab.slug}-{task.slug}-diff-{names}",
     )
@@ -203,18 +222,18 @@ def _label_kind(scale: LabelScale) -> CellKind:
     return CellKind(lambda value: label_html(scale.of(value)))
 
 
-def _changed_by(row: dict[str, Any]) -> str | None:
+def _changed_by(row: ChangedLine) -> str | None:
     judgment = row["judgment"]
     if judgment and not judgment.is_imported:
         return judgment.assessor.name if judgment.assessor else "unknown"
     return "an imported file" if judgment else None
 
 
-def _changed_at(task: Task) -> Callable[[dict[str, Any]], str]:
+def _changed_at(task: Task) -> Callable[[ChangedLine], str]:
     """Return what links the day of a line's judgment to the judgments of its item."""
     address = [task.lab.slug, task.slug]
 
-    def day(row: dict[str, Any]) -> str:
+    def day(row: ChangedLine) -> str:
         if not row["judgment"]:
             return ""
         url = reverse("assessment:item-judgments", args=[*address, row["topic"], row["item"]])
@@ -223,14 +242,14 @@ def _changed_at(task: Task) -> Callable[[dict[str, Any]], str]:
     return day
 
 
-def _reason(row: dict[str, Any]) -> str:
+def _reason(row: ChangedLine) -> str:
     judgment = row["judgment"]
     if judgment is None:
         return ""
     earlier = judgment.supersedes
     parts = (
         f"{round_.get_kind_display()}." if (round_ := judgment.instance.item.pool.round) else "",
-        f"After ticket {earlier.ticket.pk}." if hasattr(earlier, "ticket") else "",
+        f"After ticket {earlier.ticket.pk}." if earlier and hasattr(earlier, "ticket") else "",
         judgment.reason or judgment.comment,
     )
     return " ".join(filter(None, parts))

@@ -1,6 +1,6 @@
 """The distribution of labels, and label counts per topic: columns and the chart above them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.html import format_html, format_html_join
@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from arqkit.judgments.qrels import JudgedTopic
 from arqkit.labels import LabelScale, ScaleLabel
 from arqlab.web import cells
-from arqlab.web.tables import Chart, Column, Value, reader
+from arqlab.web.tables import Chart, Column, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,14 @@ def label_shares(topics: Sequence[JudgedTopic], labels: LabelScale) -> list[Labe
 
 
 def label_columns(
-    labels: Iterable[ScaleLabel], counts: Value, kind: cells.CellKind = cells.COUNT
-) -> list[Column]:
+    labels: Iterable[ScaleLabel],
+    counts: Callable[[Row], Mapping[int, float]],
+    kind: cells.CellKind = cells.COUNT,
+) -> list[Column[Row]]:
     """Return a column for each label; `counts` has the number of each label value of a row."""
-    of = reader(counts)
 
-    def count(label: ScaleLabel) -> Value:
-        return lambda row: of(row).get(label.value, 0)
+    def count(label: ScaleLabel) -> Callable[[Row], float]:
+        return lambda row: counts(row).get(label.value, 0)
 
     return [
         Column(cells.label(label, "short"), count(label), kind, name=label.word) for label in labels

@@ -1,6 +1,7 @@
 """The pages of qrels: the draft and the frozen versions."""
 
 from collections.abc import Sequence
+from typing import NotRequired, TypedDict
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -60,17 +61,28 @@ def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "assessment/qrels_list.html", context, _versions_table(task), topics)
 
 
-def _versions_table(task: Task) -> Table:
-    return Table(
+class DroppedTopic(TypedDict):
+    """A topic that a version leaves out, as `QrelSet.dropped` records it."""
+
+    topic: str
+    relevant: int
+    reason: str
+    by_hand: NotRequired[bool]
+
+
+def _versions_table(task: Task) -> Table[QrelSet]:
+    return Table[QrelSet](
         "versions",
         [
             Column(
                 "Name",
-                "name",
-                link=to("assessment:qrels-detail", task.lab.slug, task.slug, of="version"),
+                lambda row: row.name,
+                link=to(
+                    "assessment:qrels-detail", task.lab.slug, task.slug, of=lambda row: row.version
+                ),
                 is_head=True,
             ),
-            Column("Version", "version", COUNT),
+            Column("Version", lambda row: row.version, COUNT),
             Column(
                 "Items",
                 lambda qrels: (
@@ -79,12 +91,12 @@ def _versions_table(task: Task) -> Table:
                 ),
                 css="nowrap",
             ),
-            Column("", "is_current", name="current"),
-            Column("Lines", "lines", COUNT),
-            Column("Topics", "topics", COUNT),
-            Column("Created", "created_at", TIME),
-            Column("By", "made_by.name"),
-            Column("SHA-256", "sha256", HASH),
+            Column("", lambda row: row.is_current, name="current"),
+            Column("Lines", lambda row: row.lines, COUNT),
+            Column("Topics", lambda row: row.topics, COUNT),
+            Column("Created", lambda row: row.created_at, TIME),
+            Column("By", lambda row: row.made_by and row.made_by.name),
+            Column("SHA-256", lambda row: row.sha256, HASH),
             Column(
                 "State",
                 lambda qrels: chip("done", "current") if qrels.is_current else None,
@@ -107,17 +119,22 @@ def _versions_table(task: Task) -> Table:
     )
 
 
-def _topics_table(topics: Sequence[JudgedTopic], labels: LabelScale, *, is_draft: bool) -> Table:
+def _topics_table(
+    topics: Sequence[JudgedTopic], labels: LabelScale, *, is_draft: bool
+) -> Table[JudgedTopic]:
     """Return the label counts of each topic, and why the draft leaves it out."""
-    return Table(
+    pooled = Column[JudgedTopic]("In pool", lambda row: row.total, COUNT)
+    reason = Column[JudgedTopic]("Reason left out", lambda row: row.reason, css="reason")
+    counts: list[Column[JudgedTopic]] = label_columns(labels, lambda row: row.labels)
+    return Table[JudgedTopic](
         "topics",
         [
-            Column("Topic", "topic", is_head=True, css="nowrap"),
-            Column("Labels", "labelled", COUNT),
-            *([Column("In pool", "total", COUNT)] if is_draft else []),
-            *label_columns(labels, "labels"),
-            Column("Relevant", "relevant", COUNT),
-            *([Column("Reason left out", "reason", css="reason")] if is_draft else []),
+            Column("Topic", lambda row: row.topic, is_head=True, css="nowrap"),
+            Column("Labels", lambda row: row.labelled, COUNT),
+            *([pooled] if is_draft else []),
+            *counts,
+            Column("Relevant", lambda row: row.relevant, COUNT),
+            *([reason] if is_draft else []),
         ],
         topics,
         chart=label_chart(((topic.topic, topic.labels) for topic in topics), labels),
@@ -160,11 +177,11 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
         "labels": labels,
         "warnings": join_warnings(qrel_set),
     }
-    dropped = Table(
+    dropped = Table[DroppedTopic](
         "dropped",
         [
-            Column("Topic", "topic", is_head=True, css="nowrap"),
-            Column("Relevant", "relevant", COUNT),
+            Column("Topic", lambda row: row["topic"], is_head=True, css="nowrap"),
+            Column("Relevant", lambda row: row["relevant"], COUNT),
             Column("Reason", lambda row: row["reason"] + BY_HAND * bool(row.get("by_hand"))),
         ],
         qrel_set.dropped,

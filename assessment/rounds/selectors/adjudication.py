@@ -1,6 +1,6 @@
 """Disagreements of official and second judgments, and the decisions about them."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import polars as pl
 from django.db.models import Q, QuerySet
@@ -43,6 +43,24 @@ class Proposal(NamedTuple):
     official: ScaleLabel | None
 
 
+class QueuedInstance(TypedDict):
+    """An official instance and label whose second labels differ.
+
+    `state` is `OPEN`, `ASKED` or `DECIDED`; the page adds the `effect` on the leaderboard.
+    """
+
+    topic: str
+    doc_id: str
+    instance: int
+    first: int
+    seconds: list[int]
+    spread: int
+    is_binary: bool
+    decision: int | None
+    state: str
+    effect: float | None
+
+
 class Adjudication(NamedTuple):
     """The state of the adjudication of an instance.
 
@@ -61,9 +79,7 @@ class Adjudication(NamedTuple):
 def disagreement_queue(task: Task) -> pl.DataFrame:
     """Return the instances whose official and second labels differ, largest difference first.
 
-    The columns are topic, doc_id, instance (the official one), first (the official label), seconds
-    (the labels of second judgments), spread, is_binary, decision and state (`OPEN`, `ASKED`,
-    `DECIDED`). Labels that are not judgments are left out.
+    The rows are `QueuedInstance`. Labels that are not judgments are left out.
     """
     scale = task_scale(task)
     first = judgment_frame(official_judgments(task), "topic", "doc_id", "instance", "label")

@@ -72,22 +72,22 @@ def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
     )
 
 
-def _agreement_table(lab: Lab, user: User) -> Table:
-    return Table(
+def _agreement_table(lab: Lab, user: User) -> Table[OwnAgreement]:
+    return Table[OwnAgreement](
         "own-agreement",
         [
             Column(
                 "Round",
-                "round",
+                lambda row: row.round,
                 link=lambda row: row.round.rules.shows_page_to_judges and row.round.address,
                 is_head=True,
             ),
-            Column("Task", "round.task.name", css="wrap"),
-            Column("Items", "items", COUNT),
-            Column("Your kappa", "graded.0", HUNDREDTHS),
-            Column("All assessors", "graded.1", HUNDREDTHS),
-            Column("Your kappa, binary", "binary.0", HUNDREDTHS),
-            Column("All assessors, binary", "binary.1", HUNDREDTHS),
+            Column("Task", lambda row: row.round.task.name, css="wrap"),
+            Column("Items", lambda row: row.items, COUNT),
+            Column("Your kappa", lambda row: row.graded[0], HUNDREDTHS),
+            Column("All assessors", lambda row: row.graded[1], HUNDREDTHS),
+            Column("Your kappa, binary", lambda row: row.binary[0], HUNDREDTHS),
+            Column("All assessors, binary", lambda row: row.binary[1], HUNDREDTHS),
         ],
         own_agreements(lab, user),
         caption="Mean pairwise Cohen’s kappa with the other assessors, and the mean over all "

@@ -51,26 +51,30 @@ def round_list(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "assessment/rounds/round_list.html", context, _rounds_table(task))
 
 
-def _rounds_table(task: Task) -> Table:
-    return Table(
+def _rounds_table(task: Task) -> Table[RoundRow]:
+    return Table[RoundRow](
         "rounds",
         [
             Column(
-                "Round", lambda row: str(row.round), link="round.address", is_head=True, css="wrap"
+                "Round",
+                lambda row: str(row.round),
+                link=lambda row: row.round.address,
+                is_head=True,
+                css="wrap",
             ),
-            Column("", "round.key", name="key"),
+            Column("", lambda row: row.round.key, name="key"),
             Column(
                 "Kind",
                 lambda row: f"{row.round.get_kind_display()} {row.round.number}",
                 css="nowrap",
             ),
-            Column("Made", "round.made_at", TIME),
-            Column("By", "round.made_by.name"),
-            Column("People", "people", COUNT),
-            Column("Topics", "topics", COUNT),
-            Column("Items", "items", COUNT),
-            Column("Judged", "done", COUNT),
-            Column("Judging", "state", CHIP),
+            Column("Made", lambda row: row.round.made_at, TIME),
+            Column("By", lambda row: row.round.made_by and row.round.made_by.name),
+            Column("People", lambda row: row.people, COUNT),
+            Column("Topics", lambda row: row.topics, COUNT),
+            Column("Items", lambda row: row.items, COUNT),
+            Column("Judged", lambda row: row.done, COUNT),
+            Column("Judging", lambda row: row.state, CHIP),
             Column("Labels", _labels),
         ],
         round_rows(task),

@@ -16,9 +16,10 @@ from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.permissions import signed_in
 from arqlab.core.views.editing import edited
+from arqlab.labs.oddities import task_url
 from arqlab.web.cells import COUNT, DURATION, PROSE, duration, label
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, to
+from arqlab.web.tables import Column, Table
 from assessment.guidelines.services.versions import LONGEST_ENTRY
 from assessment.models import Applicant, Round
 from assessment.rounds.permissions import SeenRound, organized_round_or_404, round_or_404
@@ -140,21 +141,23 @@ def _join(request: HttpRequest, round_: Round) -> HttpResponse:
     return redirect(round_.address)
 
 
-def scores_table(round_: Round, sheet: ScoreSheet) -> Table:
+def scores_table(round_: Round, sheet: ScoreSheet) -> Table[ScoreRow]:
     """Return the applicants, and the expert once the labels are shown."""
     task, samples = round_.task, len(sheet.samples)
-    address = [task.lab.slug, task.slug, round_.key]
-    page = to("assessment:sample-rate", *address, of="person.pk")
-    votes = [
+
+    def page(row: ScoreRow) -> str:
+        return task_url("assessment:sample-rate", task, round_.key, row.person.pk)
+
+    votes: list[Column[ScoreRow]] = [
         Column("Same label", lambda row: f"{row.same} of {row.compared}", css="num"),
         Column("Same relevance", lambda row: f"{row.same_binary} of {row.compared}", css="num"),
-        Column("Time", "seconds", DURATION),
+        Column("Time", lambda row: row.seconds, DURATION),
         *(
             Column(f"{sample.topic}, sample {sample.place}", _vote(place), css="wrap")
             for place, sample in enumerate(sheet.samples)
         ),
     ]
-    return Table(
+    return Table[ScoreRow](
         "scores",
         [
             Column(
@@ -165,9 +168,13 @@ def scores_table(round_: Round, sheet: ScoreSheet) -> Table:
             ),
             Column("Judged", lambda row: f"{row.done} of {samples}", css="num"),
             *(votes if sheet.is_open else []),
-            Column("Score", "applicant.score", COUNT),
-            Column("Note", "applicant.note", PROSE),
-            Column("Decision", "applicant.get_decision_display", css="nowrap"),
+            Column("Score", lambda row: row.applicant and row.applicant.score, COUNT),
+            Column("Note", lambda row: row.applicant and row.applicant.note, PROSE),
+            Column(
+                "Decision",
+                lambda row: row.applicant and row.applicant.get_decision_display(),
+                css="nowrap",
+            ),
         ],
         [*([sheet.expert] if sheet.is_open else []), *sheet.applicants],
         row_css=lambda row: "" if row.applicant else "is-own",

@@ -23,7 +23,7 @@ from arqlab.labs.selectors import corrections_of
 from arqlab.web.cells import EXCERPT, LABEL, TIME, CellKind, chip
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of
-from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
+from arqlab.web.tables import Column, Empty, Table, answer, choice_column, to
 from arqlab.web.tabs import Tab, for_organizers, organizers
 from assessment.models import Pool, Ticket
 from assessment.pools.selectors.choices import hides_threads
@@ -156,23 +156,29 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer(request, "assessment/ticket_list.html", context, table, status=status)
 
 
-def ticket_columns(page: str, lab: Lab) -> list[Column]:
+def ticket_columns(page: str, lab: Lab) -> list[Column[Ticket]]:
     """Return the columns of all lists of tickets; `page` is that of a ticket."""
-    url, topic = to(page, lab.slug, of="pk"), f"{ITEM}__topic__position"
+    topic = f"{ITEM}__topic__position"
     return [
-        Column("Ticket", str, link=url, is_head=True, by="pk"),
+        Column(
+            "Ticket", str, link=to(page, lab.slug, of=lambda row: row.pk), is_head=True, by="pk"
+        ),
         Column(
             "Topic",
             lambda ticket: f"{ticket.topic.task.name}, {ticket.topic.query_id}",
             css="nowrap",
             by=topic,
         ),
-        Column("Label", "judgment.scale_label", LABEL, by="judgment__label"),
-        Column("Comment", "judgment.comment", EXCERPT),
+        Column("Label", lambda row: row.judgment.scale_label, LABEL, by="judgment__label"),
+        Column("Comment", lambda row: row.judgment.comment, EXCERPT),
     ]
 
 
-def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
+def _assessor(ticket: Ticket) -> str:
+    return ticket.judgment.assessor.name if ticket.judgment.assessor else "an import"
+
+
+def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table[Ticket]:
     tickets, task = tickets_of(lab), f"{ITEM}__topic__task"
     tasks = tickets.order_by().values_list(f"{task}__slug", f"{task}__name").distinct()
     labels = {
@@ -183,23 +189,27 @@ def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
     }
     assessor = "judgment__assessor__username"
     selected = request.POST.getlist("tickets")
-    box = choice_column(
-        *("tickets", "tickets", "pk"),
+    box: Column[Ticket] = choice_column(
+        *("tickets", "tickets"),
+        lambda ticket: ticket.pk,
         spoken=lambda ticket: f"Select {ticket}",
         is_chosen=lambda ticket: str(ticket.pk) in selected,
     )
-    by = reader("judgment.assessor.name")
-    columns = [
+    columns: list[Column[Ticket]] = [
         *ticket_columns("assessment:ticket-detail", lab),
-        Column("Assessor", lambda ticket: by(ticket) or "an import", by=assessor),
-        Column("Expert", "expert.name", note=lambda ticket: Truncator(ticket.opinion).chars(100)),
-        Column("Opened", "raised_at", TIME, by="raised_at"),
+        Column("Assessor", _assessor, by=assessor),
+        Column(
+            "Expert",
+            lambda row: row.expert and row.expert.name,
+            note=lambda ticket: Truncator(ticket.opinion).chars(100),
+        ),
+        Column("Opened", lambda row: row.raised_at, TIME, by="raised_at"),
     ]
-    answered = [
-        Column("Answer", "answer", EXCERPT),
-        Column("Answered", "answered_at", TIME, by="answered_at"),
+    answered: list[Column[Ticket]] = [
+        Column("Answer", lambda row: row.answer, EXCERPT),
+        Column("Answered", lambda row: row.answered_at, TIME, by="answered_at"),
     ]
-    return Table(
+    return Table[Ticket](
         "tickets",
         [*columns, *answered] if state == "answered" else [box, *columns],
         tickets.filter(TICKET_STATES[state]),
@@ -257,12 +267,12 @@ def _change_all(
 @pages.read("tickets/sent/", "ticket-sent-list", access=looked_up_lab_or_404)
 def ticket_sent_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the open tickets that were sent to the user."""
-    table = Table(
+    table = Table[Ticket](
         "tickets",
         [
             *ticket_columns("assessment:ticket-advice", lab),
-            Column("Question", "question", EXCERPT),
-            Column("Sent", "sent_at", TIME),
+            Column("Question", lambda row: row.question, EXCERPT),
+            Column("Sent", lambda row: row.sent_at, TIME),
             Column(
                 "State", lambda row: chip("done", "replied") if row.advised_at else chip("waiting")
             ),
@@ -366,16 +376,16 @@ def _facts(ticket: Ticket) -> dict[str, Any]:
     }
 
 
-def corrections_table(corrections: Iterable[Correction]) -> Table:
+def corrections_table(corrections: Iterable[Correction]) -> Table[Correction]:
     """Return corrections with a button to undo each."""
-    return Table(
+    return Table[Correction](
         "corrections",
         [
-            Column("Correction", "get_kind_display", is_head=True),
-            Column("Instead of", "key", CODE),
-            Column("The lab shows", "value", CODE),
-            Column("By", "made_by.name"),
-            Column("Made", "made_at", TIME, by="made_at"),
+            Column("Correction", lambda row: row.get_kind_display(), is_head=True),
+            Column("Instead of", lambda row: row.key, CODE),
+            Column("The lab shows", lambda row: row.value, CODE),
+            Column("By", lambda row: row.made_by and row.made_by.name),
+            Column("Made", lambda row: row.made_at, TIME, by="made_at"),
             Column("Undo", template="assessment/_correction_undo.html", hides_heading=True),
         ],
         corrections,

@@ -25,6 +25,7 @@ from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer
 from assessment.models import Ticket
 from assessment.tickets.services.items import (
+    FormulaRow,
     RepairDraft,
     RepairKind,
     TicketItem,
@@ -118,12 +119,12 @@ def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResp
     return response or _page(request, form, context)
 
 
-def _formulas_table(item: TicketItem) -> Table:
-    return Table(
+def _formulas_table(item: TicketItem) -> Table[FormulaRow]:
+    return Table[FormulaRow](
         "formulas",
         [
             Column("Formula", lambda row: row.html if row.is_typeset else "cannot be typeset"),
-            Column("LaTeX", "latex", CODE),
+            Column("LaTeX", lambda row: row.latex, CODE),
             Column(
                 "Correct",
                 lambda row: "Correct",

@@ -1,6 +1,7 @@
 """The findings of the radar in the judgments of a task, and their history."""
 
 from collections.abc import Iterable, Mapping
+from typing import TypedDict
 
 import polars as pl
 from django.db.models import OuterRef, Q, QuerySet, Subquery
@@ -46,10 +47,23 @@ KIND_WORDS = {
     FindingKind.LABEL_DRIFT: "Drift of labels",
     FindingKind.PACE_DRIFT: "Drift of pace",
 }
+
+
 LIST_SCHEMA = {
     **dict.fromkeys(("key", "kind", "assessor", "topic", "summary"), pl.String),
     "judgments": pl.Int64,
 }
+
+
+class FindingRow(TypedDict):
+    """A row of `LIST_SCHEMA`."""
+
+    key: str
+    kind: str
+    assessor: str
+    topic: str
+    summary: str
+    judgments: int
 
 
 def read_judged(task: Task, scale: LabelScale) -> pl.DataFrame:
