@@ -1,7 +1,6 @@
 """What helps an assessor to read and write: own labels of related items, over HTTP."""
 
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,6 @@ from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem
 from collection.models import Collection, LabCollection
 from tests.assessment.factories import assign, judge, make_formula_pool
 from tests.assessment.judging.desk import Desk
-from tests.collection.factories import load_small
 from tests.factories import (
     FormulaTaskFactory,
     LabFactory,
@@ -96,9 +94,8 @@ def test_items_that_the_assessor_may_not_see_are_unknown(
 
 
 @pytest.fixture
-def formulas(scene: Scene, tmp_path: Path) -> Task:
+def formulas(scene: Scene) -> Task:
     """Return a formula task: formula 70 is judged for B.1 and B.2, and 80 for B.1 in its thread."""
-    load_small(scene.lab, tmp_path)
     task = FormulaTaskFactory(lab=scene.lab, slug="task2")
     topics = [TopicFactory(task=task, query_id=name) for name in ("B.1", "B.2")]
     both = {"70": [("7", "1"), ("9", "12")]}

@@ -7,13 +7,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from arqlab.core.models import AuditEvent, Topic, User
+from arqlab.core.models import AuditEvent, User
 from arqlab.labs.services.people import revoke_role
 from assessment.judging.services import leases as lease_services
 from assessment.models import Judgment, Pool, PoolItem
 from tests.assessment.factories import assign, make_pool
 from tests.assessment.judging.desk import Desk, name_of
-from tests.factories import Scene
+from tests.factories import Scene, make_lab
 
 DAY = timedelta(hours=24)
 
@@ -163,12 +163,11 @@ def test_a_closed_pool_has_nothing_to_prepare(desk: Desk, pool: Pool) -> None:
 
 
 @pytest.mark.parametrize("count", [3, 60])
-def test_a_trip_takes_as_many_queries_for_many_items(
-    scene: Scene, assessor: User, topic: Topic, count: int
-) -> None:
-    assign(assessor, topic)
+def test_a_trip_takes_as_many_queries_for_many_items(db: None, count: int) -> None:
+    scene = make_lab("far")
+    assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
     make_pool(scene.task, {"A.1": [str(number) for number in range(100, 100 + count)]})
-    desk = Desk(assessor)
+    desk = Desk(scene.assessor, lab="far")
     with CaptureQueriesContext(connection) as prepared:
         items = desk.post("trip/", {"hours": 24})["items"]
     with CaptureQueriesContext(connection) as ended:

@@ -5,8 +5,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arqlab.core.models import Topic, User
@@ -99,31 +97,6 @@ def test_items_that_the_page_has_do_not_come_again(desk: Desk) -> None:
 
     assert [name_of(first), name_of(second)] == ["10", "11"]
     assert name_of(desk.submit(first, 2, have=[second["item"]])["next"]) == "12"
-
-
-LINK = '<a href="https://math.stackexchange.com/q/2">there</a>'
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("link", "count"), [("", 6), (LINK, 7)])
-def test_a_submit_asks_the_database_at_most_seven_times(desk: Desk, link: str, count: int) -> None:
-    """Session and person, the item, its label, the next item, both items, its formulas, and posts
-    that it links to.
-    """
-    formula = '<span class="math-container" id="5">$b^2$</span>'
-    Post.objects.filter(post_id="12").update(body=f"<p>{formula} {link}</p>", rules=0)
-    desk.get(
-        f"items/{PoolItem.objects.get(item='12', topic__query_id='A.1').pk}/"
-    )  # its formula is typeset and kept
-    item = desk.submit(desk.next(), 1)["next"]
-
-    body = body_for(item, [label_for(item["instances"][0], 2)])
-    with CaptureQueriesContext(connection) as queries:
-        answer = desk.post("judgments/", body)
-
-    assert name_of(answer["next"]) == "12"
-    asked = [query["sql"] for query in queries if not query["sql"].startswith(("BEGIN", "COMMIT"))]
-    assert len(asked) == count
 
 
 def test_an_item_of_several_posts_is_done_when_each_has_its_label(scene: Scene, desk: Desk) -> None:
