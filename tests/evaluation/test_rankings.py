@@ -1,6 +1,7 @@
 """The pages that a score opens: rankings, topics, and the judgments of an item."""
 
 import re
+from copy import deepcopy
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +18,7 @@ from tests.assessment.rounds.factories import round_of, vote
 from tests.collection.factories import load_small
 from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.evaluation.test_views import bring_to, matrix
-from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
+from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory, make_lab
 
 QRELS = {"A.1": {"10": 3, "11": 0, "x": 5, "p2": 2}, "A.2": {"12": 2}}
 ALPHA = {"A.1": ["11", "y", "10"], "A.2": ["12"]}
@@ -38,19 +39,26 @@ TOPICS = {
 }
 
 
-@pytest.fixture
-def played(scene, tmp_path):
-    """Return the scene with posts, qrels and a scored run of each team; `run` is team Alpha's.
+@pytest.fixture(scope="module")
+def scored(kept_db, tmp_path_factory):
+    """Make a lab with posts, qrels and a scored run of each team, once; `run` is team Alpha's.
 
     The task publishes no runs; tests/evaluation/test_published_runs.py has the other settings.
     """
+    scene = make_lab("played")
     Task.objects.filter(pk=scene.task.pk).update(published_runs="none")
-    load_small(scene.lab, tmp_path)
+    load_small(scene.lab, tmp_path_factory.mktemp("small"), slug="played")
     qrels = make_qrels(scene.task, QRELS)
     run = make_run(scene.team, scene.task, ALPHA, tag="alpha-run")
     rival = make_run(scene.other_team, scene.task, BETA, tag="beta-run")
     score_waiting(at=NOW)
     return SimpleNamespace(**vars(scene), people=scene.people, qrels=qrels, run=run, rival=rival)
+
+
+@pytest.fixture
+def played(scored, db):
+    """Return records of this test alone."""
+    return deepcopy(scored)
 
 
 def ranking_url(scene: SimpleNamespace, run: Run | None = None, topic="A.1", **query: str) -> str:

@@ -1,6 +1,7 @@
 """The pages and API of leaderboards and scores: who sees what, and what organizers can do."""
 
 import re
+from copy import deepcopy
 from types import SimpleNamespace
 from urllib.parse import urljoin
 
@@ -25,7 +26,7 @@ from tests.evaluation.factories import (
     make_qrels,
     make_run,
 )
-from tests.factories import Scene
+from tests.factories import Scene, make_lab
 
 ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
 # The board that each role sees in every state, and the status of the scores of Alpha's run.
@@ -63,14 +64,26 @@ def test_a_run_without_an_item_in_the_qrels_gets_a_warning(scene, client_of, lis
     assert ("This run scores 0 in every measure." in page) is is_shown
 
 
-@pytest.fixture
-def played(scene):
-    """Return the scene with qrels and a scored run of each team; `run` is team Alpha's."""
+@pytest.fixture(scope="module")
+def scored(kept_db):
+    """Make a lab with qrels and a scored run of each team, once; `run` is team Alpha's."""
+    scene = make_lab("played")
     qrels = make_qrels(scene.task, QRELS | MORE_QRELS)
     run = make_run(scene.team, scene.task, GOOD | MORE_LISTS, tag="alpha-run")
     make_run(scene.other_team, scene.task, POOR | MORE_LISTS, tag="beta-run")
     score_waiting(at=NOW)
     return SimpleNamespace(**vars(scene), people=scene.people, qrels=qrels, run=run)
+
+
+@pytest.fixture
+def played(scored, db):
+    """Return records of this test alone."""
+    return deepcopy(scored)
+
+
+@pytest.fixture
+def organizer(played):
+    return played.organizer
 
 
 def bring_to(state: str, scene: SimpleNamespace) -> None:
