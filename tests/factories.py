@@ -151,21 +151,47 @@ class Scene:
 
 
 def make_lab(slug: str = "arqmath-x", *, is_public: bool = True) -> Scene:
-    """Create a lab with `task1` (topics A.1, A.2), teams Alpha and Beta, and users of each role."""
+    """Create a lab with `task1` (topics A.1, A.2), teams Alpha and Beta, and users of each role.
+
+    Most tests begin so: rows of a table are stored at once.
+    """
     lab = LabFactory(slug=slug, is_public=is_public)
     task = TaskFactory(lab=lab, slug="task1", position=1)
-    for number in (1, 2):
-        TopicFactory(task=task, query_id=f"A.{number}", position=number)
-    team, other_team = TeamFactory(lab=lab, name="Alpha"), TeamFactory(lab=lab, name="Beta")
-    return Scene(
-        lab=lab,
-        task=task,
-        team=team,
-        other_team=other_team,
-        outsider=UserFactory(username=f"outsider-{slug}"),
-        member=MemberFactory(team=team, user__username=f"member-{slug}").user,
-        other_member=MemberFactory(team=other_team, user__username=f"other-member-{slug}").user,
-        assessor=AssessorFactory(lab=lab, user__username=f"assessor-{slug}").user,
-        organizer=OrganizerFactory(lab=lab, user__username=f"organizer-{slug}").user,
-        superuser=UserFactory(username=f"superuser-{slug}", is_superuser=True, is_staff=True),
+    Topic.objects.bulk_create(
+        TopicFactory.build(task=task, query_id=f"A.{number}", position=number) for number in (1, 2)
     )
+    team, other_team = Team.objects.bulk_create(
+        TeamFactory.build(lab=lab, name=name) for name in ("Alpha", "Beta")
+    )
+    people = _make_people(slug)
+    roles = Membership.Role
+    Membership.objects.bulk_create(
+        Membership(lab=lab, user=people[name], team=of, role=role)
+        for name, of, role in (
+            ("member", team, roles.MEMBER),
+            ("other_member", other_team, roles.MEMBER),
+            ("assessor", None, roles.ASSESSOR),
+            ("organizer", None, roles.ORGANIZER),
+        )
+    )
+    return Scene(lab=lab, task=task, team=team, other_team=other_team, **people)
+
+
+def _make_people(slug: str) -> dict[str, User]:
+    """Create users with verified addresses, named after what they will be."""
+    names = ("outsider", "member", "other_member", "assessor", "organizer", "superuser")
+    people = {
+        name: UserFactory.build(
+            username=f"{name.replace('_', '-')}-{slug}",
+            is_superuser=name == "superuser",
+            is_staff=name == "superuser",
+            has_verified_address=False,
+        )
+        for name in names
+    }
+    User.objects.bulk_create(people.values())
+    EmailAddress.objects.bulk_create(
+        EmailAddress(user=user, email=user.email.lower(), verified=True, primary=True)
+        for user in people.values()
+    )
+    return people
