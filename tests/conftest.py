@@ -27,6 +27,8 @@ NO_DATA = f"The real data is not at {SHARED_DATA}."
 # Whatever asks for the database has one of these fixtures, or is marked so.
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "use_tested_database"}
 
+CONTRIB = Path(__file__).parent / "contrib"
+"""The folders with the tests of each optional app."""
 PAGES = {"views", "templatetags", "test_views.py"}
 """Folders and files with tests of pages, which run once: queries have tests of their own on both
 databases, and `test_reading` and the browser open every page on PostgreSQL.
@@ -70,6 +72,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     Those of an optional app that is left out do not run.
     """
     left_out = set(settings.WITHOUT)
+    for item in items:
+        if item.path.is_relative_to(CONTRIB):
+            item.add_marker(pytest.mark.needs(item.path.relative_to(CONTRIB).parts[0]))
     items[:] = [
         item
         for item in items

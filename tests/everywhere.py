@@ -1,7 +1,9 @@
 """Run the suite on SQLite, then on PostgreSQL and Redis servers started in a temporary folder.
 
 Usage: `python -m tests.everywhere`. Tests that need no database run once; browser tests run on
-PostgreSQL, a few of them on SQLite too. The last lines report what ran where, and what was skipped.
+PostgreSQL, a few of them on SQLite too. Of tests that run on both databases, those of the core run
+on SQLite without the optional apps, and on PostgreSQL with them. The last lines report what ran
+where, and what was skipped.
 """
 
 import contextlib
@@ -24,7 +26,7 @@ from typing import IO
 import psycopg2
 from lxml import etree
 
-from tests.paths import ROOT, SHARED_DATA
+from tests.paths import OPTIONAL_APPS, ROOT, SHARED_DATA
 
 MISSING = {
     "postgresql": "PostgreSQL not found; its tests did not run."
@@ -34,8 +36,10 @@ MISSING = {
 }
 
 
-ON_SQLITE = "not servers and (smoke or not browser)"
+ON_SQLITE = "not servers and (smoke or not browser) and (once or needs or not database)"
 """What runs on SQLite: also all that needs no database, which runs once."""
+WITHOUT_APPS = "database and not (once or needs or servers or browser)"
+"""What runs on SQLite as if no optional app were there: whatever else would run there again."""
 ON_POSTGRESQL = "(database and not once) or servers"
 NOT_ON_POSTGRESQL = f"--ignore-glob={ROOT}/tests/arqkit/*/*"
 """Folders of tests that need no database, and import much that they compare with."""
@@ -60,6 +64,8 @@ def main(arguments: list[str]) -> int:
             embedded = sqlite_variables(Path(folder))
         variants = [tested("SQLite", chosen, embedded, arguments)]
         if migrated:
+            bare = sqlite_variables(Path(folder) / "bare", without=",".join(OPTIONAL_APPS))
+            variants.append(tested("SQLite without optional apps", WITHOUT_APPS, bare, arguments))
             name = "PostgreSQL and Redis" if redis else "PostgreSQL"
             variables = embedded | migrated.result()
             variables |= {"ARQLAB_TEST_REDIS_URL": redis or "", "ARQLAB_DATA": f"{folder}/pg"}
@@ -123,12 +129,15 @@ def tested(name: str, chosen: str, variables: dict[str, str], arguments: list[st
     return Variant(ended.returncode, summary_of(name, report))
 
 
-def sqlite_variables(folder: Path) -> dict[str, str]:
-    """Migrate an SQLite database and return the variables by which tests start with a copy."""
+def sqlite_variables(folder: Path, *, without: str = "") -> dict[str, str]:
+    """Migrate an SQLite database and return the variables by which tests start with a copy, and
+    leave out some optional apps.
+    """
+    folder.mkdir(exist_ok=True)
     template = folder / "template.sqlite3"
-    migrate({"DATABASE_URL": f"sqlite:///{template}", "ARQLAB_DATA": str(folder)})
-    own = {"ARQLAB_TEST_TEMPLATE": str(template), "ARQLAB_TEST_SQLITE": str(template)}
-    return own | {"ARQLAB_DATA": str(folder)}
+    own = {"ARQLAB_DATA": str(folder), "ARQLAB_WITHOUT": without}
+    migrate(own | {"DATABASE_URL": f"sqlite:///{template}"})
+    return own | {"ARQLAB_TEST_TEMPLATE": str(template), "ARQLAB_TEST_SQLITE": str(template)}
 
 
 def postgresql_variables(server: str) -> dict[str, str]:
