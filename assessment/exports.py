@@ -89,9 +89,8 @@ def _of_rounds(task: Task) -> Iterator[Export[Task]]:
 def _of_pools(task: Task) -> Iterator[Export[Task]]:
     """Yield the files of each pool of a task: its items, and how they came into it."""
     for pool in Pool.official.filter(task=task).select_related("task__lab").order_by("number"):
-        file = f"pool-{pool.number}"
         is_first = pool.number == 1
-        file = "pool" if is_first else file
+        file = "pool" if is_first else f"pool-{pool.number}"
         items, facts = partial(_pool_items, pool=pool), partial(_pool_facts, pool=pool)
         yield Export(
             f"{file}.tsv",
