@@ -1,5 +1,8 @@
 """The list of labs and the page of a lab."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -19,13 +22,24 @@ from arqlab.labs.permissions import (
     require_lab_creator,
     tasks_visible_to,
 )
-from arqlab.labs.selectors import LabRow, lab_row, lab_rows, own_labs, roles_in
+from arqlab.labs.selectors import (
+    LabRoles,
+    LabRow,
+    OwnLab,
+    TaskRow,
+    lab_row,
+    lab_rows,
+    own_labs,
+    roles_in,
+)
+from arqlab.notices.models import Notice
 from arqlab.notices.selectors import unread_notices
 from arqlab.web.cells import CHIP, COUNT, DEADLINE
+from arqlab.web.exports import Export
 from arqlab.web.pages import LAB, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from arqlab.web.tabs import Tab
-from desk.selectors import LabsOverview, lab_dates, labs_overview, with_phases
+from desk.selectors import LabDate, LabsOverview, StageCell, lab_dates, labs_overview, with_phases
 from desk.services.exports import lab_exports
 from desk.services.labs import copy_lab, delete_record, deletion_refusal
 
@@ -81,6 +95,27 @@ def lab_copy(request: HttpRequest, lab: Lab) -> HttpResponse:
     return render(request, "desk/lab_copy.html", {"form": form})
 
 
+@dataclass(frozen=True)
+class LabPage:
+    """A lab with the user's roles, what is next, its dates, and the stages of its tasks."""
+
+    row: LabRow
+    standing: LabRoles
+    overview: LabsOverview
+    dates: list[LabDate]
+    matrix: list[tuple[TaskRow, list[StageCell]]]
+    downloads: list[Export[Lab]]
+
+
+@dataclass(frozen=True)
+class HomePage:
+    """The labs of a person with what is next, and the newest notices."""
+
+    own_labs: list[OwnLab]
+    overview: LabsOverview
+    notices: Iterable[Notice]
+
+
 @pages.read("", "home", shows="home", section="")
 def home(request: HttpRequest) -> HttpResponse:
     """Show a visitor the public labs; show a signed-in person their labs and next steps."""
@@ -95,10 +130,9 @@ def home(request: HttpRequest) -> HttpResponse:
     overview = labs_overview(standings, request.user, at=now)
     labs = lab_rows(others, tasks=tasks, at=now)
     overview = with_phases(overview, labs)
-    context = {"own_labs": my_labs, "overview": overview}
-    context["notices"] = unread_notices(request.user)[:NOTICES]
+    page = HomePage(my_labs, overview, unread_notices(request.user)[:NOTICES])
     empty = Empty("No public labs yet", "Labs appear here when their organizers make them public.")
-    return answer(request, "desk/home.html", context, _labs_table(labs, overview, empty))
+    return answer(request, "desk/home.html", vars(page), _labs_table(labs, overview, empty))
 
 
 @pages.read("labs/", "lab-list", shows="labs", section="")
@@ -155,8 +189,12 @@ def lab_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     row = lab_row(lab, tasks=tasks_visible_to(request.user), at=now)
     standing = roles_in(request.user, lab)
     overview = labs_overview([(row.lab, standing)], request.user, at=now)
-    context = {"row": row, "standing": standing, "overview": overview}
-    context["dates"] = lab_dates(row, organizes=standing.organizes, at=now)
-    context["matrix"] = [(entry, overview.cells(entry, standing)) for entry in row.tasks]
-    context["downloads"] = lab_exports(organizes=standing.organizes)
-    return render(request, "desk/lab_detail.html", context)
+    page = LabPage(
+        row,
+        standing,
+        overview,
+        dates=lab_dates(row, organizes=standing.organizes, at=now),
+        matrix=[(entry, overview.cells(entry, standing)) for entry in row.tasks],
+        downloads=lab_exports(organizes=standing.organizes),
+    )
+    return render(request, "desk/lab_detail.html", vars(page))

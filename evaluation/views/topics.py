@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 
-from arqkit.leaderboard import BoardRun
+from arqkit.leaderboard import BoardRow, BoardRun
 from arqkit.measures.names import Measure
 from arqkit.measures.scoring import has_tie_bounds, means, tie_orders
 from arqkit.records import ItemKind
@@ -143,6 +143,25 @@ def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBoun
     return TieBounds(orders.items, orders.topics, rows)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunScoresPage:
+    """A run's line of the board that the user sees, and the chart of its scores by topic.
+
+    `peers` is the number of runs that count, and `bounds` those of tied items.
+    """
+
+    run: Run
+    visible: VisibleBoard
+    sight: ScoreAccess
+    measure: Measure
+    line: BoardRow
+    scores_nothing: bool
+    peers: int
+    chart: dict[str, Any]
+    bounds: TieBounds | None
+    may_see_run: bool
+
+
 @pages.read("runs/<number:run>/scores/", "run-scores", access=run_of_task_or_404)
 def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     """Show a run's score per topic with the median and best of the runs the user can see."""
@@ -153,24 +172,24 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     line = visible.board.row_of(run.pk)
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}
     query = measure_query(visible, measure)
-    context = {
-        "run": run,
-        "visible": visible,
-        "sight": sight,
-        "measure": measure,
-        "line": line,
-        "scores_nothing": scores == {0},
-        "peers": sum(row.run.counts for row in visible.board.rows),
-        "chart": chart_of(rows, line.run, measure, task=run.task, query=query),
-        "bounds": (bounds := tie_bounds(visible, run)),
-        "may_see_run": sight.may_see_run(run.pk),
-    }
+    page = RunScoresPage(
+        run=run,
+        visible=visible,
+        sight=sight,
+        measure=measure,
+        line=line,
+        scores_nothing=scores == {0},
+        peers=sum(row.run.counts for row in visible.board.rows),
+        chart=chart_of(rows, line.run, measure, task=run.task, query=query),
+        bounds=(bounds := tie_bounds(visible, run)),
+        may_see_run=sight.may_see_run(run.pk),
+    )
     tables: list[Table[Any]] = [
         _topics_table(run, visible, measure, rows, query, opens=sight.may_open(line.run))
     ]
     if bounds:
         tables.append(_bounds_table(bounds))
-    return answer(request, "evaluation/run_scores.html", context, *tables)
+    return answer(request, "evaluation/run_scores.html", vars(page), *tables)
 
 
 def _bounds_table(bounds: TieBounds) -> Table[MeasureBounds]:

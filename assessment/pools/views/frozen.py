@@ -1,7 +1,7 @@
 """The pages of frozen pools: the list, a pool with its settings, and its file."""
 
 from collections.abc import Container, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict
 from urllib.parse import urlencode
 
@@ -49,7 +49,6 @@ from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
 
-TOTALS = "items", "labels", "done"
 """What a pool's page adds up of its topics."""
 
 
@@ -161,6 +160,17 @@ def _pools_table(task: Task, pools: Sequence[Pool]) -> Table[_PoolRow]:
     )
 
 
+@dataclass(frozen=True)
+class PoolPage:
+    """A pool with its settings in words, and its size."""
+
+    pool: Pool
+    depths: str
+    preset: str
+    size: Size
+    can_be_discarded: bool
+
+
 @pages.read("<number:number>/", "pool-detail", api=ROWS)
 def pool_detail(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Show a pool: its settings, its size per topic and its state; or return its file."""
@@ -168,19 +178,23 @@ def pool_detail(request: HttpRequest, pool: Pool) -> HttpResponse:
         name = f"{pool.task.lab.slug}-{pool.task.slug}-pool-{pool.number}.tsv"
         return exact_response(pool_file(pool), name)
     topics = topic_sizes(pool)
-    context = {
-        "pool": pool,
-        "depths": settings_summary(PoolProtocol(**pool.settings)),
-        "preset": PROTOCOLS[pool.preset].name if pool.preset else "",
-        "size": {name: sum(getattr(topic, name) for topic in topics) for name in TOTALS},
-        "can_be_discarded": can_be_discarded(pool),
-    }
+    page = PoolPage(
+        pool,
+        depths=settings_summary(PoolProtocol(**pool.settings)),
+        preset=PROTOCOLS[pool.preset].name if pool.preset else "",
+        size=Size(
+            sum(topic.items for topic in topics),
+            sum(topic.labels for topic in topics),
+            sum(topic.done for topic in topics),
+        ),
+        can_be_discarded=can_be_discarded(pool),
+    )
     tables = (
         topic_sizes_table(pool.task, topics, has_progress=True),
         _labels_table(pool, topics),
         _runs_table(pool),
     )
-    return answer(request, "assessment/pool_detail.html", context, *tables)
+    return answer(request, "assessment/pool_detail.html", vars(page), *tables)
 
 
 def _labels_table(pool: Pool, topics: Sequence[TopicSize]) -> Table[TopicSize]:

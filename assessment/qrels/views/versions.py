@@ -1,6 +1,7 @@
 """The pages of qrels: the draft and the frozen versions."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
 from django.contrib import messages
@@ -20,15 +21,38 @@ from arqlab.web.pages import FILE, ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from arqlab.web.tabs import Tab, organizers
 from assessment.models import QrelSet
-from assessment.qrels.selectors.drafts import LabelSource
+from assessment.qrels.selectors.drafts import DraftTopics, LabelSource
 from assessment.qrels.selectors.joining import join_warnings
 from assessment.qrels.selectors.versions import qrel_versions, qrels_frame, version_topics
 from assessment.qrels.services.versions import choose_current_qrels, delete_qrels
-from assessment.qrels.views.labels import label_chart, label_columns, label_shares
+from assessment.qrels.views.labels import LabelShare, label_chart, label_columns, label_shares
 
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 
 BY_HAND = " (left out by hand)"
+
+
+@dataclass(frozen=True)
+class QrelsPage:
+    """The draft of the qrels, with its numbers of pooled and of labelled items."""
+
+    draft: DraftTopics
+    total: int
+    labelled: int
+    mixed: int
+    shares: list[LabelShare]
+    levels: tuple[Level, ...]
+    adds: bool
+
+
+@dataclass(frozen=True)
+class VersionPage:
+    """A version of the qrels with the shares of its labels, and what may be wrong with it."""
+
+    shown: QrelSet
+    shares: list[LabelShare]
+    labels: LabelScale
+    warnings: list[str]
 
 
 @pages.action("<number:version>/delete/", "qrels-delete")
@@ -48,17 +72,17 @@ def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the draft and the versions of the qrels."""
     source = LabelSource(task)
     draft = source.topics()
-    context = {
-        "draft": draft,
-        "total": sum(topic.total for topic in draft.topics),
-        "mixed": source.mixed,
-        "labelled": sum(topic.labelled for topic in draft.topics),
-        "shares": label_shares(draft.topics, draft.scale),
-        "levels": source.levels,
-        "adds": source.adds,
-    }
-    topics = _topics_table(draft.topics, draft.scale, is_draft=True)
-    return answer(request, "assessment/qrels_list.html", context, _versions_table(task), topics)
+    page = QrelsPage(
+        draft,
+        total=sum(topic.total for topic in draft.topics),
+        labelled=sum(topic.labelled for topic in draft.topics),
+        mixed=source.mixed,
+        shares=label_shares(draft.topics, draft.scale),
+        levels=source.levels,
+        adds=source.adds,
+    )
+    tables = _versions_table(task), _topics_table(draft.topics, draft.scale, is_draft=True)
+    return answer(request, "assessment/qrels_list.html", vars(page), *tables)
 
 
 class DroppedTopic(TypedDict):
@@ -171,12 +195,9 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
     if request.GET.get("format") == "tsv":
         return _file(write_qrels(qrels_frame(qrel_set)), task, qrel_set.name)
     topics, labels = version_topics(qrel_set), qrel_set.label_scale
-    context = {
-        "shown": qrel_set,
-        "shares": label_shares(topics, labels),
-        "labels": labels,
-        "warnings": join_warnings(qrel_set),
-    }
+    page = VersionPage(
+        qrel_set, label_shares(topics, labels), labels, warnings=join_warnings(qrel_set)
+    )
     dropped = Table[DroppedTopic](
         "dropped",
         [
@@ -187,7 +208,7 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
         qrel_set.dropped,
     )
     tables = (_topics_table(topics, labels, is_draft=False), dropped)
-    return answer(request, "assessment/qrels_detail.html", context, *tables)
+    return answer(request, "assessment/qrels_detail.html", vars(page), *tables)
 
 
 @pages.action("<number:version>/current/", "qrels-current")
