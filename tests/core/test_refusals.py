@@ -33,8 +33,8 @@ PUBLISHED = set(
     not-over not-released not-revealed not-superseded not-third not-typeset not-with-you
     nothing-judged nothing-left nothing-to-judge nothing-to-release often one-team
     organizers-close other-address other-collection overtaken own-ticket pool-changed
-    pool-closed pool-judged protocol published qrels-current qrels-used quota reason relevant
-    revealed role same same-answer-twice same-person same-run schema size split state storage
+    pool-closed pool-judged protocol published qrels-current qrels-used quota reason revealed
+    role same same-answer-twice same-person same-run schema size split state storage
     system tag tag-taken taken task-closed task-not-closed team team-differs team-is-lab
     team-name team-name-similar team-name-taken too-few-formulas too-large too-long
     too-many-tokens topic-gone topics-in-use unacknowledged unconfirmed-address unknown-bid
