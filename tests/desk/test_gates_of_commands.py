@@ -11,6 +11,7 @@ from arqlab.labs.management.labcommand import LabCommand
 from tests.desk.test_gates import everything_stored
 from tests.outside import HOSTILE, SECRET
 
+pytestmark = pytest.mark.once  # files that are refused before a row is stored
 TASK = "arqmath-x/task1"
 DOORS: dict[tuple[str, str], list[str]] = {
     ("assign_topics", "file"): [TASK, "{}"],

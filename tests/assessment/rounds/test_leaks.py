@@ -42,6 +42,7 @@ def contents(names: list[str], scene, run_id: int) -> dict[tuple[str, str], str]
     return found
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_pages_and_files_are_the_same_whatever_is_judged_in_rounds(scene, tmp_path):
     run = fill(scene, tmp_path)

@@ -20,7 +20,7 @@ from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
 from tests.factories import FormulaTaskFactory, TopicFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]  # what systems compute
 
 
 @pytest.fixture

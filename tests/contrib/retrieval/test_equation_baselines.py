@@ -16,7 +16,7 @@ from tests.factories import FormulaTaskFactory, TopicFactory
 
 pytest.importorskip("torch_geometric")
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]  # what a network computes
 HEAD = "id\tpost_id\tthread_id\ttype\tvisual_id\tformula\n"
 FORMULAS = HEAD + "".join(
     f"{thread}0{number}\t{thread}1\t{thread}\tanswer\t\t\\frac{{x_{number}}}{{2}} + {thread}\n"

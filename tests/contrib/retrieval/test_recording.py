@@ -19,7 +19,7 @@ from contrib.retrieval.services.systems import SYSTEMS
 from desk.services.lab_archives import archive_lab
 from tests.collection.factories import load_small
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]  # what systems compute
 
 
 @pytest.fixture
