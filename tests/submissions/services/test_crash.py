@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.submissions.processes import MAKE_LAB, is_killed, output_of
+from tests.submissions.processes import MAKE_LAB, output_of
 
 DEATHS = {
     "before anything is stored": "validation.check_stored = die",
@@ -51,17 +51,22 @@ def data(submitted: Path, tmp_path: Path) -> Path:
 def test_a_killed_worker_leaves_a_claim_and_the_run_is_validated_again(
     data: Path, death: str
 ) -> None:
-    assert is_killed(data, DEATHS[death], VALIDATE)
+    dead = f"dead = is_killed({f'{DEATHS[death]}; {VALIDATE}'!r})"
+    shown = "print(json.dumps([dead, left, describe()]))"
+    dead, left, resumed = output_of(data, DESCRIBE, dead, "left = describe()", RESUME, shown)
 
-    both = "print(json.dumps([left, describe()]))"
-    left, resumed = output_of(data, DESCRIBE, "left = describe()", RESUME, both)
-
+    assert dead
     assert left == ["validating", 1, False, False, []]
     assert resumed == ["valid", 2, True, True, ["score-tie"]]
 
 
 def test_a_run_that_killed_three_workers_waits_on_and_becomes_valid(data: Path) -> None:
-    for _ in range(3):
-        assert is_killed(data, RELEASE, DEATHS["while the index is stored"], VALIDATE)
-    assert output_of(data, DESCRIBE, RELEASE, PRINT_RUN)[:2] == ["uploaded", 3]
-    assert output_of(data, DESCRIBE, RESUME, PRINT_RUN)[:2] == ["valid", 4]
+    work = f"{RELEASE}; {DEATHS['while the index is stored']}; {VALIDATE}"
+    dead = f"dead = [is_killed({work!r}) for _ in range(3)]"
+    shown = "print(json.dumps([dead, left, describe()]))"
+    steps = (dead, RELEASE, "left = describe()", RESUME, shown)
+    dead, left, resumed = output_of(data, DESCRIBE, *steps)
+
+    assert dead == [True] * 3
+    assert left[:2] == ["uploaded", 3]
+    assert resumed[:2] == ["valid", 4]
