@@ -59,7 +59,8 @@ def test_a_new_app_is_its_folder_and_one_line(tmp_path):
     for folder in (*PACKAGES, "templates", "static"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "manage.py", tmp_path)
-    shutil.copytree(ROOT / "tests" / "sample_app", tmp_path / "contrib" / "sample")
+    sample = tmp_path / "contrib" / "sample"
+    shutil.copytree(ROOT / "tests" / "sample_app", sample, dirs_exist_ok=True)
     file = tmp_path / "arqlab" / "settings.py"
     line = "OPTIONAL_APPS = ["
     assert file.read_text("utf-8").count(line) == 1

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
+from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html_join
@@ -42,6 +43,7 @@ from arqlab.web.tables import Column, Table, answer
 from assessment.judging.selectors.own_work import own_round_topics
 from assessment.judging.views.own_work import round_topics_table
 from assessment.models import PoolInstance, Round
+from assessment.models.kinds import KINDS
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.permissions import SeenRound, round_or_404
 from assessment.rounds.selectors.adjudication import (
@@ -307,13 +309,19 @@ PARTS: dict[str, tuple[str, Callable[[HttpRequest, SeenRound], Part]]] = {
     "link": ("assessment/rounds/_link.html", _link),
     "own": ("assessment/rounds/_own.html", _own),
     "sheet": ("assessment/rounds/_sheet.html", _sheet),
-    "agreement": ("assessment/rounds/_training_agreement.html", _agreement),
+    "agreement": ("assessment/rounds/_agreement.html", _agreement),
     "again": ("analyses/_judged_again.html", _again),
     "answers": ("analyses/_question_answers.html", _answers),
     "progress": ("assessment/rounds/_progress.html", lambda request, seen: {}),
     "items": ("assessment/rounds/_items.html", lambda request, seen: {}),
 }
 """The parts of the pages of rounds: what a kind reports, each with its template."""
+for _kind in KINDS.values():
+    if _missing := set(_kind.parts) - PARTS.keys():
+        raise ImproperlyConfigured(
+            f"kinds.toml, [{_kind.key}]: parts has {', '.join(sorted(_missing))}. "
+            f"Expected some of: {', '.join(PARTS)}."
+        )
 
 
 @pages.read(

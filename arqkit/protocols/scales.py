@@ -90,10 +90,9 @@ SCALES: Mapping[str, ScalePreset] = MappingProxyType(
 )
 """The scales that a lab may name."""
 
-_EXPECTED = (
-    f"a list of labels, one of {', '.join(SCALES)}, "
-    f'or a range of 0 to {HIGHEST_OF_RANGE}, like "0-4"'
-)
+NAMES_OF_SCALES = f'one of {", ".join(SCALES)}, or a range of 0 to {HIGHEST_OF_RANGE}, like "0-4"'
+"""What names labels, in the middle of a sentence."""
+_EXPECTED = f"a list of labels, {NAMES_OF_SCALES}"
 
 
 def grades_of(value: object) -> LabelScale | None:

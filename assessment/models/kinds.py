@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
+
 from arqkit.data_files import data_beside
 
 
@@ -105,6 +107,12 @@ _ENUMS = {"items": ItemSource, "opens": Opening, "judges": Judges, "compares": C
 
 def _read(key: str, fields: dict[str, Any]) -> RoundKind:
     """Return a kind from its fields in `kinds.toml`, which names the members of enums."""
+    for name, enum in _ENUMS.items():
+        if name in fields and fields[name] not in enum.__members__:
+            raise ImproperlyConfigured(
+                f"kinds.toml, [{key}]: {name} is {fields[name]!r}. Expected one of: "
+                f"{', '.join(enum.__members__)}."
+            )
     members = {name: enum[fields[name]] for name, enum in _ENUMS.items() if name in fields}
     return RoundKind(key=key, **{**fields, **members, "parts": tuple(fields.get("parts", ()))})
 

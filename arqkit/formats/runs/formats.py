@@ -244,7 +244,24 @@ def _layout(
         return UNKNOWN
     fitting = [layout for layout in layouts if layout.quoted == quoted]
     candidates = [layout for layout in fitting if layout in taken_formats(rules)] or fitting
-    return TREC if len(candidates) > 1 and _is_trec(good, rules.kind) else candidates[0]
+    if len(candidates) > 1:
+        candidates = _with_most_topics(good, candidates, rules.topics)
+    is_trec = len(candidates) > 1 and TREC in candidates and _is_trec(good, rules.kind)
+    return TREC if is_trec else candidates[0]
+
+
+def _with_most_topics(
+    good: pl.DataFrame, layouts: Sequence[Layout], topics: tuple[str, ...]
+) -> list[Layout]:
+    """Return the layouts whose topic column has the most topics of the task, all if none has any.
+
+    Two formats may have as many columns, in another order.
+    """
+    found = {
+        layout.format: good[f"cell_{layout.columns.index('topic')}"].is_in(topics).sum()
+        for layout in layouts
+    }
+    return [layout for layout in layouts if found[layout.format] == max(found.values())]
 
 
 def _is_trec(good: pl.DataFrame, kind: TaskKind) -> bool:

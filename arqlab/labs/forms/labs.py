@@ -8,7 +8,7 @@ from django import forms
 from arqkit.labels import LabelScale
 from arqkit.measures.names import MeasureRefusedError, parse_measures
 from arqkit.protocols.overrides import LONGEST_INSTRUCTION, MOST, with_overrides
-from arqkit.protocols.scales import grades_of, is_relevant_possible, read_scale
+from arqkit.protocols.scales import NAMES_OF_SCALES, grades_of, is_relevant_possible, read_scale
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
@@ -234,7 +234,10 @@ class TaskForm(TaskDatesForm, VersionedForm):
             scale_and_grades = (read_scale(labels), grades_of(labels)) if labels else None
             return "" if scale_and_grades in (None, (preset.labels, preset.grades)) else labels
         except ValueError as error:
-            raise forms.ValidationError(f"Unknown labels. Enter {error}.") from error
+            raise forms.ValidationError(
+                f"Unknown labels. Enter {NAMES_OF_SCALES}. Labels of your own are a list `labels` "
+                "in lab.toml."
+            ) from error
 
     def clean(self) -> dict[str, object]:
         """Check that a label is relevant."""

@@ -59,7 +59,11 @@ class Command(LabCommand):
             for word, value in ((flag.yes.lower(), True), (flag.no.lower(), False)):
                 text = f"{word} run (default: from the file name)"
                 parser.add_argument(
-                    f"--{word}", dest=flag.field, action="store_const", const=value, help=text
+                    f"--{word.replace(' ', '-')}",
+                    dest=flag.field,
+                    action="store_const",
+                    const=value,
+                    help=text,
                 )
         for standing in SET_BY_ORGANIZERS:
             is_yes = standing.field.startswith("is_")

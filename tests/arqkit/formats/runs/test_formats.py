@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arqkit.formats.runs import formats
 from arqkit.formats.runs.formats import (
     TASK1,
     TASK2,
@@ -134,6 +135,14 @@ def test_blanks_around_cells_are_left_out_and_reported():
     assert found(read) == {"padded-cells": [1]}
     assert read.rows["topic"].to_list() == ["A.1", "A.1"]
     assert read.rows["tag"].to_list() == ["t", "a b"]
+
+
+def test_of_formats_with_as_many_columns_that_with_the_topics_is_taken(monkeypatch):
+    backward = TASK1._replace(format="backward", columns=TASK1.columns[::-1])
+    monkeypatch.setattr(formats, "FORMATS", (backward, *formats.FORMATS))
+
+    assert table("t\t2.5\t1\t7\tA.1").rows["topic"].to_list() == ["A.1"]
+    assert table("A.1\t7\t1\t2.5\tt").rows["topic"].to_list() == ["A.1"]
 
 
 def test_the_formats_of_a_task_are_named_for_people():
