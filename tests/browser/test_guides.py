@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SITE = ROOT / "site"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def guides() -> list[str]:
     """Build the guides where the server has them; return the paths of their pages."""
     subprocess.run(
