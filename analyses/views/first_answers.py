@@ -1,5 +1,7 @@
 """The board of Task 1's runs, cut to their first answers."""
 
+from dataclasses import dataclass
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -7,12 +9,23 @@ from analyses.services.first_answers import first_answers, first_answers_access
 from arqlab.core.models import Task
 from arqlab.labs.oddities import task_url
 from arqlab.labs.permissions import task_or_404
+from arqlab.web.contexts import context_of
 from arqlab.web.pages import TASK, Pages
-from evaluation.permissions import visible_board
+from evaluation.permissions import ScoreAccess, visible_board
+from evaluation.services.further_measures import FurtherMeasures
 from evaluation.views.boards import board_file
-from evaluation.views.tables import lines_context
+from evaluation.views.tables import lines_of
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
+
+
+@dataclass(frozen=True)
+class FirstAnswersPage:
+    """The task whose runs are cut, and the measures that the board adds."""
+
+    source: Task
+    further: FurtherMeasures
+    sight: ScoreAccess
 
 
 @pages.read("first-answers/", "first-answers")
@@ -27,6 +40,6 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     if format_:
         return board_file(visible, format_, name="first-answers")
     url, columns = task_url("task", access.task), further.columns
-    context = lines_context(request, visible, access, further=columns, task_url=url)
-    context |= {"source": access.task, "further": further}
-    return render(request, "analyses/first_answers.html", context)
+    lines = lines_of(request, visible, access, further=columns, task_url=url)
+    page = FirstAnswersPage(access.task, further, access)
+    return render(request, "analyses/first_answers.html", context_of(page, lines))

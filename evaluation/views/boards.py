@@ -1,6 +1,7 @@
 """The leaderboards of a task: the page with its chart, versions, and their release."""
 
-from collections.abc import Set
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from django.utils import timezone
 
 from arqkit.formats.leaderboards import write_board
 from arqkit.formats.tables import FILE_ENDINGS
-from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
+from arqkit.leaderboard import Board, BoardRun, by_mean
 from arqkit.measures.names import MEASURE_KINDS, Measure
 from arqkit.standings import POST_HOC
 from arqlab.core.caches import cached_value, key_of
@@ -23,12 +24,13 @@ from arqlab.core.permissions import signed_in
 from arqlab.core.views.answers import refused, told
 from arqlab.labs.oddities import Ceremony, is_preview, task_url, with_left_out
 from arqlab.labs.permissions import organized_task_or_404, task_or_404
+from arqlab.web.contexts import context_of
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages, number_of
 from arqlab.web.tabs import Tab
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
-from evaluation.models import Leaderboard
+from evaluation.models import Erratum, Leaderboard
 from evaluation.permissions import (
     ScoreAccess,
     VisibleBoard,
@@ -48,16 +50,17 @@ from evaluation.selectors.oddities import release_oddities
 from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.selectors.records import recorded_qrels
 from evaluation.selectors.references import missing_model
-from evaluation.services.further_measures import with_further_measures
-from evaluation.services.own_means import own_means
+from evaluation.services.further_measures import FurtherMeasures, with_further_measures
+from evaluation.services.own_means import OwnMeans, own_means
 from evaluation.services.releasing import hide_leaderboard, hide_version, release_leaderboard
 from evaluation.views.tables import (
     BoardLine,
+    BoardLines,
     BoardPartForm,
     ShownBoard,
     board_file_name,
     board_lines,
-    lines_context,
+    lines_of,
     link_ends,
 )
 from submissions.forms import LeftOutRunsForm
@@ -119,9 +122,58 @@ def _figures(
     return {runs[place]: [count, *five] for place, count, five in rows}
 
 
-def spread_context(
+@dataclass(frozen=True, kw_only=True)
+class BoardSpread:
+    """The spread of the runs of a board in one of its measures, as a chart and as a table."""
+
+    spread_measure: Measure
+    spread_measures: Iterable[Measure]
+    spreads: list[RunSpread]
+    most_runs: int
+    spread_chart: dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaderboardPage:
+    """The leaderboard as a user can see it, or why there is none, and what is known of it.
+
+    - further: the measures that the address adds, and what is wrong with them.
+    - own: the means that a team sees of its own runs before a release.
+    - kept: the parameters of the address that forms keep.
+    - unscored: the runs without scores, with the reason.
+    - released, errata: the release that the page shows, and what has changed since.
+    - post_hoc: the lines of post-hoc runs.
+    """
+
+    sight: ScoreAccess
+    shown: ShownBoard
+    further: FurtherMeasures | None
+    own: OwnMeans | None
+    kept: list[tuple[str, object]]
+    kinds: object
+    missing_model: str
+    unscored: Sequence[tuple[Run, str]]
+    versions: Iterable[QrelSet]
+    history: QuerySet[Leaderboard]
+    certificate_url: str
+    released: Leaderboard | None
+    errata: Iterable[Erratum]
+    post_hoc: list[BoardLine]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasedPage:
+    """A version of the leaderboard with its errata, and the other ones."""
+
+    sight: ScoreAccess
+    released: Leaderboard
+    errata: Iterable[Erratum]
+    history: QuerySet[Leaderboard]
+
+
+def spread_of_runs(
     visible: VisibleBoard, sight: ScoreAccess, label: str, *, further: int = 0
-) -> dict[str, Any]:
+) -> BoardSpread | None:
     """Return the chart of a leaderboard in the measure with this label, and its table.
 
     The last measures (`further`) have no scores by topic. An unknown label is the main measure.
@@ -130,14 +182,14 @@ def spread_context(
     measures = {rating.label: rating for rating in stored if rating.is_rating}
     measure = measures.get(label, next(iter(measures.values()), None))
     if measure is None:
-        return {}
+        return None
     spreads = run_spreads(visible.board, qrel_set=visible.qrel_set, measure=measure)
-    return {
-        "spread_measure": measure,
-        "spread_measures": measures.values(),
-        "spreads": spreads,
-        "most_runs": MOST_RUNS,
-        "spread_chart": {
+    return BoardSpread(
+        spread_measure=measure,
+        spread_measures=measures.values(),
+        spreads=spreads,
+        most_runs=MOST_RUNS,
+        spread_chart={
             "measure": measure.heading,
             "end": link_ends(visible, sight, [measure])[0],
             "runs": [
@@ -151,7 +203,7 @@ def spread_context(
                 for run, mean, _, *figures in spreads
             ],
         },
-    }
+    )
 
 
 @pages.read(
@@ -172,44 +224,44 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     visible = further.visible if further else None
     if format_:
         return board_file(visible, format_)
-    context = _board_context(request, sight, visible) | {"further": further}
+    lines, spread = None, None
     if further and visible:
-        context |= lines_context(request, visible, sight, further=further.columns)
-        context |= _errata_context(sight, visible)
-        context["post_hoc"] = _post_hoc_lines(visible, sight, context["part"])
+        lines = lines_of(request, visible, sight, further=further.columns)
         if visible.board.rows:
             label = request.GET.get("chart", "")
-            context |= spread_context(visible, sight, label, further=further.columns)
-    return render(request, "evaluation/leaderboard.html", context)
+            spread = spread_of_runs(visible, sight, label, further=further.columns)
+    page = _leaderboard_page(request, sight, further, lines)
+    return render(request, "evaluation/leaderboard.html", context_of(page, lines, spread))
 
 
-def _board_context(
-    request: HttpRequest, sight: ScoreAccess, visible: VisibleBoard | None
-) -> dict[str, Any]:
+def _leaderboard_page(
+    request: HttpRequest,
+    sight: ScoreAccess,
+    further: FurtherMeasures | None,
+    lines: BoardLines | None,
+) -> LeaderboardPage:
     task, released, certificate_url = sight.task, sight.leaderboard, ""
+    visible = lines.visible if lines else None
     if released and sight.may_open_certificate(released.qrel_set):
         version = released.qrel_set.version
         certificate_url = task_url("certificate", task, version)
-    return {
-        "sight": sight,
-        "shown": ShownBoard(sight, visible),
-        "own": None if visible else own_means(sight),
-        "columns": columns_in("page"),
-        "kept": [(name, value) for name, value in request.GET.items() if name in KEPT],
-        "kinds": MEASURE_KINDS,
-        "missing_model": missing_model(task) if visible and sight.organizes else "",
-        "unscored": _unscored(visible, sight) if visible else (),
-        "versions": QrelSet.objects.filter(task=task) if sight.organizes else (),
-        "history": _history(sight),
-        "certificate_url": certificate_url,
-    }
-
-
-def _errata_context(sight: ScoreAccess, visible: VisibleBoard) -> dict[str, Any]:
-    released = sight.leaderboard
-    if released is None or visible.state != "released":
-        return {}
-    return {"released": released, "errata": errata_of(released)}
+    shown_release = released if visible and visible.state == "released" else None
+    return LeaderboardPage(
+        sight=sight,
+        shown=ShownBoard(sight, visible),
+        further=further,
+        own=None if visible else own_means(sight),
+        kept=[(name, value) for name, value in request.GET.items() if name in KEPT],
+        kinds=MEASURE_KINDS,
+        missing_model=missing_model(task) if visible and sight.organizes else "",
+        unscored=_unscored(visible, sight) if visible else (),
+        versions=QrelSet.objects.filter(task=task) if sight.organizes else (),
+        history=_history(sight),
+        certificate_url=certificate_url,
+        released=shown_release,
+        errata=errata_of(shown_release) if shown_release else (),
+        post_hoc=_post_hoc_lines(lines.visible, sight, lines.part) if lines else [],
+    )
 
 
 @pages.read("leaderboard/versions/<number:version>/", "leaderboard-version")
@@ -223,11 +275,13 @@ def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpR
     visible = VisibleBoard("version", recorded_qrels(released), released_board(released))
     if format_ := request.GET.get("format"):
         return board_file(visible, format_, name=f"version-{version}")
-    context = lines_context(request, visible, sight, task_url="../../../")
+    board = lines_of(request, visible, sight, task_url="../../../")
     newest = set(sight.leaderboard.scores) if sight.leaderboard else set()
-    context["lines"] = [_openable(line, sight, newest) for line in context["lines"]]
-    context |= {"released": released, "errata": errata_of(released), "history": _history(sight)}
-    return render(request, "evaluation/leaderboard_version.html", context)
+    board = replace(board, lines=[_openable(line, sight, newest) for line in board.lines])
+    page = ReleasedPage(
+        sight=sight, released=released, errata=errata_of(released), history=_history(sight)
+    )
+    return render(request, "evaluation/leaderboard_version.html", context_of(page, board))
 
 
 def _openable(line: BoardLine, sight: ScoreAccess, newest: Set[str]) -> BoardLine:

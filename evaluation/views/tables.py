@@ -1,11 +1,12 @@
 """What pages of boards share: the chosen part, its rows and links, addresses and file names."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from django import forms
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest
 from django.utils.safestring import SafeString, mark_safe
 
@@ -19,7 +20,7 @@ from arqkit.leaderboard import (
     part_of_board,
     sorted_board,
 )
-from arqkit.measures.names import Measure, definition_of
+from arqkit.measures.names import Measure, MeasureDefinition, definition_of
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
 from arqlab.labs.oddities import task_url
@@ -236,32 +237,43 @@ def seen_board(request: HttpRequest, task: Task) -> tuple[ScoreAccess, VisibleBo
     return sight, visible
 
 
-def lines_context(
+@dataclass(frozen=True, kw_only=True)
+class BoardLines:
+    """The part of a board that a page shows: its measures and lines, and a page of many lines."""
+
+    visible: VisibleBoard
+    columns: Sequence[BoardColumn]
+    page: Page[BoardRow] | None
+    sort: str
+    definitions: list[tuple[Measure, MeasureDefinition]]
+    part: BoardPartForm
+    measures: Sequence[Measure]
+    lines: list[BoardLine]
+
+
+def lines_of(
     request: HttpRequest,
     visible: VisibleBoard,
     sight: ScoreAccess,
     *,
     further: int = 0,
     task_url: str = "",
-) -> dict[str, Any]:
+) -> BoardLines:
     """Return what `_board_table.html` shows of the part of a board that the address asks for."""
     sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
     selected = part.shown_board(sorted_board(visible.board, sort), further).rows
     page = Paginator(selected, ROWS_A_PAGE).get_page(request.GET.get("page"))
     rows = page.object_list if len(selected) > LONGEST else selected
-    return {
-        "visible": visible,
-        "sight": sight,
-        "columns": columns_in("page"),
-        "page": page if len(selected) > LONGEST else None,
-        "sort": sort,
-        "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures],
-        "part": part,
-        "measures": part.shown_measures(further),
-        "lines": board_lines(
-            visible, sight, part=part, rows=rows, further=further, task_url=task_url
-        ),
-    }
+    return BoardLines(
+        visible=visible,
+        columns=columns_in("page"),
+        page=page if len(selected) > LONGEST else None,
+        sort=sort,
+        definitions=[(measure, definition_of(measure)) for measure in visible.board.measures],
+        part=part,
+        measures=part.shown_measures(further),
+        lines=board_lines(visible, sight, part=part, rows=rows, further=further, task_url=task_url),
+    )
 
 
 def measure_or_404(board: Board, label: str) -> Measure:
