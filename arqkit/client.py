@@ -171,7 +171,7 @@ class LabServer:
         """
         return dict(self._ask("PATCH", f"{_task(task)}runs/{run}/", json=details).json())
 
-    def withdraw(self, task: str, run: int, *, reason: str) -> dict[str, Any]:
+    def withdraw(self, task: str, run: int, *, reason: str) -> dict[str, object]:
         """Withdraw a run from pools and leaderboards with a reason, and return it."""
         address = f"{_task(task)}runs/{run}/withdraw/"
         return dict(self._ask("POST", address, json={"reason": reason}).json())

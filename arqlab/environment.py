@@ -131,7 +131,7 @@ def log_formatter(*, as_json: bool) -> dict[str, object]:
 
     Both have what is bound to the context: the id of the request, and the name of the task.
     """
-    end: list[Any] = (
+    end: list[object] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if as_json
         else [

@@ -215,7 +215,7 @@ class SystemForm(VersionedForm):
 
 
 def metadata_forms(
-    data: Mapping[str, Any], *, names: Sequence[str], task: Task, organizes: bool
+    data: Mapping[str, object], *, names: Sequence[str], task: Task, organizes: bool
 ) -> list[RunMetadataForm]:
     """Return a form per file name, filled with the submitted values, or else from the name."""
     prefixes = {data.get(f"{prefix}-name"): prefix for prefix in metadata_prefixes(data)}
@@ -231,7 +231,7 @@ def metadata_forms(
     return forms_of_files
 
 
-def metadata_prefixes(data: Mapping[str, Any]) -> list[str]:
+def metadata_prefixes(data: Mapping[str, object]) -> list[str]:
     """Return the prefixes of the metadata forms in a request."""
     return [
         key.removesuffix("-name") for key in data if key.startswith("run") and key.endswith("-name")

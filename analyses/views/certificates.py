@@ -49,7 +49,7 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
     if request.method == "POST" and sight.organizes:
         return requested(request, "certificate", qrel_set.pk, task)
     certified = opened_certification(certification_of(qrel_set), sight)
-    context: dict[str, Any] = {"qrel_set": qrel_set, "sight": sight}
+    context: dict[str, object] = {"qrel_set": qrel_set, "sight": sight}
     context |= {"certified": certified, "measures": certified.measures}
     if certificate := certified.certificate:
         if request.GET.get("format") == "tsv":
@@ -66,7 +66,7 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
     return page_of_job(request, template, context, "certificate", qrel_set.pk)
 
 
-def _tables(certified: Certification, certificate: Certificate, measure: Measure) -> dict[str, Any]:
+def _tables(certified: Certification, certificate: Certificate, measure: Measure) -> dict[str, object]:
     items = _parties(certificate.each_run, measure).select("party", "items")
     of_runs = _only(certificate.each_run.changes, measure).join(
         items, on="party", maintain_order="left"

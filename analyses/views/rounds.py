@@ -80,7 +80,7 @@ from assessment.rounds.selectors.votes import (
 from assessment.rounds.views.selection import scores_table
 
 pages = Pages(TASK, organized_task_or_404, section="rounds")
-Part = dict[str, Any]
+Part = dict[str, object]
 
 
 def _own(request: HttpRequest, visible: SeenRound) -> Part:

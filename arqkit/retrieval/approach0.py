@@ -51,7 +51,7 @@ class Approach0Engine:
             self._written.write("".join(f"{json.dumps(text)}\n" for text in formulas).encode())
         return [self._answer(f"the formula {text[:200]}") for text in formulas]
 
-    def _answer(self, place: str) -> Any:
+    def _answer(self, place: str) -> object:
         self._asked = place
         if not select([self._read], [], [], self.patience)[0]:
             raise self._hung()

@@ -55,7 +55,7 @@ def search_documents(lines: TextIO) -> Iterator[list[tuple[int, float]]]:
     _pya0.index_close(index)
 
 
-def _opened(option: str) -> Any:
+def _opened(option: str) -> object:
     index = _pya0.index_open(".", option=option)
     if index is None:
         raise OSError(f"{os.getcwd()} has no index that the engine can open.")

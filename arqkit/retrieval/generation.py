@@ -70,7 +70,7 @@ class _BusyError(Exception):
 class _NoRedirects(HTTPRedirectHandler):
     """Refuse redirects: they would take the key to another server."""
 
-    def redirect_request(self, *args: Any, **named: Any) -> None:
+    def redirect_request(self, *args: object, **named: object) -> None:
         """Return no request to follow a redirect with."""
 
 

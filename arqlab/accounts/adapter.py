@@ -25,7 +25,7 @@ class AccountAdapter(DefaultAccountAdapter):
         )
     }
 
-    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: object) -> str:
         """Return account and address: with the account alone, strangers could lock people out."""
         login = str(credentials.get("email") or credentials.get("username") or "").strip()
         try:
@@ -51,7 +51,7 @@ class AccountAdapter(DefaultAccountAdapter):
         self,
         template_prefix: str,
         user: AbstractBaseUser,
-        context: dict[str, Any] | None = None,
+        context: dict[str, object] | None = None,
         email: str | None = None,
     ) -> None:
         """Write to the owner of an account, at the address that it has now, after the commit.

@@ -34,9 +34,9 @@ ChangeList.search_form_class = SearchForm
 def confirmed(admin_view: Callable[..., Any]) -> Any:
     """Return `AdminSite.admin_view` so that whoever changes something confirms who they are."""
 
-    def wrapped(view: Callable[..., Any], cacheable: bool = False) -> Any:
+    def wrapped(view: Callable[..., object], cacheable: bool = False) -> object:
         @wraps(view)
-        def asking(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        def asking(request: HttpRequest, *args: object, **kwargs: object) -> object:
             if request.method not in ("GET", "HEAD", "OPTIONS") and view != admin.site.logout:
                 ask_identity(request)
             return view(request, *args, **kwargs)

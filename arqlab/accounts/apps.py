@@ -30,7 +30,7 @@ class AccountsConfig(LabApp):
 
 
 def log_failed_sign_in(
-    credentials: dict[str, object], request: HttpRequest | None = None, **_: Any
+    credentials: dict[str, object], request: HttpRequest | None = None, **_: object
 ) -> None:
     """Log the account and the address of a failed sign-in, which tools such as fail2ban read."""
     from allauth.account.adapter import get_adapter

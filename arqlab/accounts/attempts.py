@@ -81,7 +81,7 @@ class PasswordForms:
         return lambda: None
 
 
-def client_address(environ: dict[str, Any]) -> str:
+def client_address(environ: dict[str, object]) -> str:
     """Return the address of a client, as limits count it, or of the proxy if it names none."""
     request = HttpRequest()
     request.META = environ

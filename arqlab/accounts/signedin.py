@@ -108,11 +108,11 @@ class SessionStore(db.SessionStore):
         super().save(must_create=must_create)
         _remember(str(self.session_key), self.get(SESSION_KEY))
 
-    def get_expiry_age(self, **kwargs: Any) -> int:
+    def get_expiry_age(self, **kwargs: object) -> int:
         """Return the seconds until a session that is used now ends, also if it is an old one."""
         return min(int(super().get_expiry_age(**kwargs)), settings.SESSION_COOKIE_AGE)
 
-    def get_expiry_date(self, **kwargs: Any) -> datetime:
+    def get_expiry_date(self, **kwargs: object) -> datetime:
         """Return the time at which it ends."""
         latest = timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE)
         return min(super().get_expiry_date(**kwargs), latest)

@@ -35,10 +35,10 @@ class Attempts(DatabaseCache):
     many attempts.
     """
 
-    def _base_set(self, mode: str, key: str, value: object, timeout: Any = DEFAULT_TIMEOUT) -> bool:
+    def _base_set(self, mode: str, key: str, value: object, timeout: object = DEFAULT_TIMEOUT) -> bool:
         using, errors = router.db_for_write(self.cache_model_class), []
 
-        def noting(execute: Callable[..., Any], *args: Any) -> Any:
+        def noting(execute: Callable[..., object], *args: object) -> object:
             try:
                 return execute(*args)
             except DatabaseError as error:
@@ -86,7 +86,7 @@ class ComputedFiles(FileBasedCache):
             total -= size
 
 
-def _or_memory(name: str) -> Callable[..., Any]:
+def _or_memory(name: str) -> Callable[..., object]:
     """Return a method of the cache that uses the memory of the process while Redis is down."""
 
     def method(self: RedisOrMemory, *args: Any, **kwargs: Any) -> Any:

@@ -25,7 +25,7 @@ BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
 @register
-def check_settings(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Error]:
+def check_settings(app_configs: Sequence[AppConfig] | None, **_: object) -> list[Error]:
     """Return an error for each contradiction, all at once."""
     return [*_secrets(), *_public_server(), *_services(), *_addresses()]
 

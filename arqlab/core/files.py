@@ -93,7 +93,7 @@ class DurableStorage(KeptFiles, FileSystemStorage):
     beginning of one.
     """
 
-    def _save(self, name: str, content: Any) -> str:
+    def _save(self, name: str, content: object) -> str:
         """Return the name under which a file is stored; raises `OSError` and leaves nothing."""
         part = f"{name}.{secrets.token_hex(8)}.part"
         with _written(Path(self.path(part))):

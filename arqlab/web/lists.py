@@ -29,7 +29,7 @@ class Filter(NamedTuple):
     name: str
     label: str
     lookup: str
-    choices: Iterable[tuple[Any, str]] | None = None
+    choices: Iterable[tuple[object, str]] | None = None
 
 
 class SearchForm(forms.Form):
@@ -158,7 +158,7 @@ class Listing(SearchForm):
         return self.orders[self.order.removeprefix("-")], self.order.startswith("-")
 
 
-def _values(rows: Rows, lookup: str) -> list[tuple[Any, str]]:
+def _values(rows: Rows, lookup: str) -> list[tuple[object, str]]:
     if isinstance(rows, pl.DataFrame):
         values = topic_order(rows[lookup].cast(pl.String).drop_nulls()).categories.to_list()
     else:

@@ -72,7 +72,7 @@ class Page:
         access, names = self.access, self.access_names()
 
         @wraps(view)
-        def answered(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        def answered(request: HttpRequest, **kwargs: object) -> HttpResponseBase:
             if access is None:
                 return view(request, **kwargs)
             values = {name: kwargs.pop(part) for name, part in names.items()}
@@ -264,7 +264,7 @@ def page_of(request: HttpRequest) -> Page:
     return page if isinstance(page, Page) else Page()
 
 
-def lab_and_task(request: HttpRequest) -> dict[str, Any]:
+def lab_and_task(request: HttpRequest) -> dict[str, object]:
     """Return the lab and the task of a page's subject, which every template has."""
     subject, place = getattr(request, "subject", None), {}
     while isinstance(subject, Model):

@@ -14,7 +14,7 @@ class PagePart(NamedTuple):
     """
 
     template: str
-    context: Callable[[HttpRequest, Any], Mapping[str, object]]
+    context: Callable[[HttpRequest, object], Mapping[str, object]]
 
 
 PARTS: dict[str, list[PagePart]] = defaultdict(list)

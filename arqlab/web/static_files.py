@@ -32,7 +32,7 @@ class HashedFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
 
     support_js_module_import_aggregation = True
 
-    def create_compressor(self, **options: Any) -> Compressor:
+    def create_compressor(self, **options: object) -> Compressor:
         """Return what compresses files, except maps of sources."""
         skipped = [*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"]
         return QuickCompressor(**options | {"extensions": skipped})

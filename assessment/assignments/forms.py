@@ -94,7 +94,7 @@ class AssignmentFileForm(forms.Form):
         "deleted.",
     )
 
-    def clean_file(self) -> Any:
+    def clean_file(self) -> object:
         """Reject a file that is too large."""
         file = self.cleaned_data["file"]
         if file.size > MAX_BYTES:

@@ -54,7 +54,7 @@ TRIGGERS = {
 }
 
 
-def drop_triggers(*, using: str, plan: Sequence[tuple[Migration, bool]], **options: Any) -> None:
+def drop_triggers(*, using: str, plan: Sequence[tuple[Migration, bool]], **options: object) -> None:
     """Drop the triggers if the plan migrates the collection; receives Django's `pre_migrate`."""
     connection = connections[using]
     if connection.vendor == "sqlite" and any(
@@ -65,7 +65,7 @@ def drop_triggers(*, using: str, plan: Sequence[tuple[Migration, bool]], **optio
                 cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
 
 
-def restore_triggers(*, using: str, **options: Any) -> None:
+def restore_triggers(*, using: str, **options: object) -> None:
     """Create the missing triggers; receives Django's `post_migrate`.
 
     If one was missing, posts may have changed without it: all words are deleted then, and the posts

@@ -293,7 +293,7 @@ def formula_detail(request: HttpRequest, lab: Lab, visual_id: str) -> HttpRespon
     formula = show_formula(collection=collection, version=version, visual_id=visual_id)
     if formula is None:
         raise Http404
-    context: dict[str, Any] = {"collection": collection, "version": version}
+    context: dict[str, object] = {"collection": collection, "version": version}
     context |= {"visual_id": visual_id, "formula": formula}
     tables = (
         _written_table(formula),

@@ -47,7 +47,7 @@ class SystemRun(models.Model):
         return {capfirst(name.replace("sha256", "SHA-256")): value for name, value in words}
 
 
-def _as_lines(value: Any) -> str:
+def _as_lines(value: object) -> str:
     """Return a recorded value as people read it: a line for each name, numbers in a row."""
     if isinstance(value, Mapping):
         return "\n".join(f"{name} {_as_lines(inner)}" for name, inner in value.items())

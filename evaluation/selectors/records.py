@@ -44,7 +44,7 @@ def run_facts(run: Run, standings: Collection[Standing]) -> dict[str, Any]:
     }
 
 
-def task_record(qrel_set: QrelSet) -> dict[str, Any]:
+def task_record(qrel_set: QrelSet) -> dict[str, object]:
     """Return the names, rules, topics and pools of a task, as a release of its qrels stores them.
 
     The version of the visual ids is stored, because no version is ever taken away or changed.

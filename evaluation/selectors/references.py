@@ -63,7 +63,7 @@ def references_key(qrel_set: QrelSet) -> str:
     first = answers_qrels(qrel_set.task)
     sources = [qrel_set, *([first] if first else [])]
     protocol = qrel_set.task.protocol
-    parts: list[Any] = [_RULES, protocol.tokenizer, protocol.max_characters]
+    parts: list[object] = [_RULES, protocol.tokenizer, protocol.max_characters]
     parts += [model_content(settings.ANSWER_MODEL)] if has_model else []
     for source in sources:
         columns = ("pk", "index", "team", "identifier", "answer_ids")

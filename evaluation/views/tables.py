@@ -299,7 +299,7 @@ def version_query(visible: VisibleBoard) -> dict[str, str]:
 
 def chart_of(
     rows: Iterable[TopicScoreRow], run: BoardRun, measure: Measure, *, task: Task, query: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the data of the per-topic chart, as `js/charts.js` reads it.
 
     A bar leads to the page of its topic, with the parameters in `query`.

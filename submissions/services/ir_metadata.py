@@ -135,7 +135,7 @@ def read_ir_metadata(data: bytes, *, path: str) -> dict[str, object]:
         problems.add(None, f"{str(facts)[:80]!r}", "fields such as tag: and actor:", "Add them.")
         facts = {}
     for place, (field, read, expected) in READ.items():
-        value: Any = facts
+        value: object = facts
         for name in place:
             value = value.get(name) if isinstance(value, dict) else None
         if value in (None, ""):
@@ -149,7 +149,7 @@ def read_ir_metadata(data: bytes, *, path: str) -> dict[str, object]:
     return values
 
 
-def _yaml_values(text: str) -> Any:
+def _yaml_values(text: str) -> object:
     """Return the values of a YAML text. Raise `yaml.YAMLError`, for aliases and depth too."""
     depth = 0
     # Events come one by one, so that a text is left at its first absurdity. PyYAML's own scanner

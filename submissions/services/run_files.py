@@ -82,11 +82,11 @@ class RunColumn(NamedTuple):
 
     of: Callable[[Run], object]
     field: str = ""
-    read: Callable[[str], Any] = str
+    read: Callable[[str], object] = str
     expected: str = ""
 
 
-def _column(name: str, read: Callable[[str], Any] = str, expected: str = "a text") -> RunColumn:
+def _column(name: str, read: Callable[[str], object] = str, expected: str = "a text") -> RunColumn:
     return RunColumn(attrgetter(name), name, read, expected)
 
 
@@ -322,9 +322,9 @@ def _rows(
         yield replace(run, holds_tag=not is_over)
 
 
-def _values(row: Mapping[str, str], line: int, problems: FileProblems) -> dict[str, Any]:
+def _values(row: Mapping[str, str], line: int, problems: FileProblems) -> dict[str, object]:
     """Return the fields that a row fills. An empty flag is no; other empty cells say nothing."""
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for name, cell in row.items():
         column = RUN_COLUMNS[name]
         if not cell and column.field.startswith("is_"):

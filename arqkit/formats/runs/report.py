@@ -121,7 +121,7 @@ class RunReport:
     run_tags: tuple[str, ...] = ()
     problems: tuple[ProblemGroup, ...]
     index: pl.DataFrame | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, object] = field(default_factory=dict)
     sha256: str = ""
 
     @property

@@ -47,7 +47,7 @@ def check_data(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -
     """Check an unpacked run, with the changes of its repairs. Raise EngineFailedError."""
     report = check_run(data, rules, items=items)
     # The order of the index: scoring must notice when the task's order changes later.
-    more: dict[str, Any] = {"order": rules.order}
+    more: dict[str, object] = {"order": rules.order}
     if any(problem.is_repairable for problem in report.problems):
         more["repair"] = repair_facts(data, rules)
     return replace(report, more=more, sha256=sha256(data).hexdigest())
@@ -64,7 +64,7 @@ def refused_report(problems: Iterable[Problem]) -> RunReport:
     return RunReport(problems=tuple(groups))
 
 
-def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
+def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, object]]:
     """Return the first changed lines of the repaired run file, or none without a repair.
 
     Each line has its kind (added, removed, gap or empty), its number in the original file (None for
@@ -74,7 +74,7 @@ def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
     return [] if repaired is None else repair_lines(data, repaired)
 
 
-def repair_lines(before: bytes, after: bytes) -> list[dict[str, Any]]:
+def repair_lines(before: bytes, after: bytes) -> list[dict[str, object]]:
     """Return the first lines of the diff from a file to another, as `repair_facts` describes."""
     if b"\r" in after:  # the repair kept them, so they are not a change
         before, after = before.replace(b"\r\n", b"\n"), after.replace(b"\r\n", b"\n")
@@ -88,7 +88,7 @@ def repair_lines(before: bytes, after: bytes) -> list[dict[str, Any]]:
     return lines
 
 
-def _diff(old: list[str], new: list[str]) -> Iterator[dict[str, Any]]:
+def _diff(old: list[str], new: list[str]) -> Iterator[dict[str, object]]:
     """Yield the lines of a diff. Removed and added lines are in pairs if there are as many."""
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
     start = max(same - CONTEXT, 0)
@@ -112,7 +112,7 @@ def _diff(old: list[str], new: list[str]) -> Iterator[dict[str, Any]]:
             yield from chain.from_iterable(pairs)
 
 
-def _diff_line(kind: str, number: int | None, line: str) -> dict[str, Any]:
+def _diff_line(kind: str, number: int | None, line: str) -> dict[str, object]:
     text = visible(line.replace("\r", r"\r"))
     return {"kind": kind, "line": number, "text": _cut(text, DIFF_CHARACTERS)}
 

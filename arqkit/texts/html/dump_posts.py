@@ -59,7 +59,7 @@ class ReadyPost(NamedTuple):
     kind: str
     thread: int
     place: str
-    values: Any
+    values: object
     found: list[FoundIn]
 
 
@@ -96,7 +96,7 @@ def make_ready(work: Work) -> ReadyBlock:
 
 def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str]) -> ReadyPost:
     window, moment, formulas = work.window, record.created_at, list[FoundIn]()
-    values: Any = None
+    values: object = None
     place = IN if window.searches(moment) else LATER if window.keeps(moment) else OUT
     if place != OUT:
         title, body = clean_title_and_body(record.title, record.body, post_id=record.post_id)

@@ -231,7 +231,7 @@ def keep_label(element: Any) -> None:
         del element.attrib["height"]
 
 
-_REPAIRS: dict[str, list[Callable[[Any], None]]] = {
+_REPAIRS: dict[str, list[Callable[[object], None]]] = {
     "msub": [set_scripts, set_script_on_bracket],
     "msup": [set_scripts, set_script_on_bracket],
     "msubsup": [set_scripts, set_script_on_bracket],

@@ -81,10 +81,10 @@ def connect_addresses() -> None:
     signals.email_removed.connect(_removed, dispatch_uid=Action.REMOVE_ADDRESS)
 
 
-def _added(user: User, email_address: EmailAddress, request: HttpRequest, **_: Any) -> None:
+def _added(user: User, email_address: EmailAddress, request: HttpRequest, **_: object) -> None:
     write_to_owner(Action.ADD_ADDRESS, user, detail=email_address.email)
 
 
-def _removed(user: User, email_address: EmailAddress, request: HttpRequest, **_: Any) -> None:
+def _removed(user: User, email_address: EmailAddress, request: HttpRequest, **_: object) -> None:
     removed = email_address.email
     write_to_owner(Action.REMOVE_ADDRESS, user, detail=removed, address=removed)

@@ -46,5 +46,5 @@ def save_changes(
     return {name: [_plain(old), _plain(new)] for name, (old, new) in changed.items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.isoformat() if hasattr(value, "isoformat") else value

@@ -44,7 +44,7 @@ class ZonedTimeInput(forms.MultiWidget):
         zone = forms.Select(choices=ZONES, attrs={"aria-label": "Time zone", "data-zone": ""})
         super().__init__({"": moment, "zone": zone})
 
-    def decompress(self, value: datetime | None) -> list[Any]:
+    def decompress(self, value: datetime | None) -> list[object]:
         """Return the date and time anywhere on earth, and that zone."""
         return [value and timezone.make_naive(value, ZoneInfo(ANYWHERE)), ANYWHERE]
 
@@ -64,7 +64,7 @@ class ZonedTimeInput(forms.MultiWidget):
             f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else "",
         )
 
-    def _offer(self, value: Any) -> None:
+    def _offer(self, value: object) -> None:
         """Offer the zone that the user chose, which may be their own."""
         zone = value[1] if isinstance(value, list) else ""
         if zone and zone not in dict(ZONES) and _zone(zone):

@@ -96,7 +96,7 @@ def error_response(
         body = error_body(f"{text.happened} {text.todo}", CODES[status])
         return JsonResponse(body, status=status)
     # Without the request, so that no context processor asks the database.
-    context: dict[str, Any] = {"text": text, "links": links}
+    context: dict[str, object] = {"text": text, "links": links}
     if status == 500:
         context["reference"] = get_contextvars().get("request_id")
     page = render_to_string("error.html", context)

@@ -243,7 +243,7 @@ def retry_job(*, job: Job) -> None:
     Job.objects.filter(pk=job.pk, state=State.WAITING).update(attempts=0)
 
 
-def _change(jobs: QuerySet[Job], state: str, text: str, *, at: datetime, **fields: Any) -> int:
+def _change(jobs: QuerySet[Job], state: str, text: str, *, at: datetime, **fields: object) -> int:
     """Change the state of jobs, and log why. Return how many changed."""
     line = Concat("log", Value(_line(at, text)))
     return jobs.update(state=state, log=line, updated_at=at, **fields)
@@ -304,7 +304,7 @@ class _JobProgress:
 
 
 @transaction.atomic
-def _finish(job: Job, state: State, *, problems: Iterable[Problem] = (), **report: Any) -> None:
+def _finish(job: Job, state: State, *, problems: Iterable[Problem] = (), **report: object) -> None:
     """Store the result of a job, unless another worker took it over."""
     fields = {"message": "", "summary": [], "warnings": [], "changes": {}, **report}
     if _change(_mine(job), state, f"{state.label}.", at=timezone.now(), **fields):

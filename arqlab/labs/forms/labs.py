@@ -32,7 +32,7 @@ _ORDERS = [
     ("rank", "by submitted rank"),
 ]
 
-_EMPTY: tuple[Any, ...] = (None, "", [])
+_EMPTY: tuple[object, ...] = (None, "", [])
 _HELP = {
     "measures": "One measure per line in ir_measures notation. "
     "The first is the main measure and orders the leaderboard. ",
@@ -224,7 +224,7 @@ class TaskForm(TaskDatesForm, VersionedForm):
         labels = self.task.overrides.get("labels", "")
         return labels if isinstance(labels, str) else OWN_LABELS
 
-    def clean_labels(self) -> Any:
+    def clean_labels(self) -> object:
         """Return the labels as an override, or "" for the preset's."""
         labels = self.cleaned_data["labels"]
         if labels == OWN_LABELS == self._labels:

@@ -34,7 +34,7 @@ def read_bytes(path: Path, todo: str = "Check the path.") -> bytes:
         raise CommandError(f"Cannot read {path}: {error.strerror}. {todo}") from error
 
 
-def switch(text: str) -> dict[str, Any]:
+def switch(text: str) -> dict[str, object]:
     """Return the options of an argument that is True if it is given."""
     return {"action": "store_true", "help": text}
 
@@ -126,7 +126,7 @@ class LoadCommand(LabCommand):
 
     arguments = {"--yes": switch("change what is stored without asking")}
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         """Load the files; list what would change, ask, and load them again with the answer."""
         choice = LoadChoice(confirmed=bool(options["yes"]))
         try:

@@ -23,7 +23,7 @@ COPIED_FIELDS = (
 
 @transaction.atomic
 def create_lab(
-    *, slug: str, protocol: str, by: User, copy_of: Lab | None = None, **fields: Any
+    *, slug: str, protocol: str, by: User, copy_of: Lab | None = None, **fields: object
 ) -> Lab:
     """Create a lab without tasks, which the user organizes.
 
@@ -47,7 +47,7 @@ def create_task(
     by: User,
     at: datetime,
     confirmed: bool | str = False,
-    **fields: Any,
+    **fields: object,
 ) -> Task:
     """Create the last task of a lab, with the rules of the lab's preset and without topics.
 

@@ -137,7 +137,7 @@ def require_future(
         )
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     """Return a value in its JSON form, so that saving it again changes nothing."""
     if isinstance(value, LabelScale):
         return value.rows()

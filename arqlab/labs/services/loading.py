@@ -33,8 +33,8 @@ class FolderEdit:
 
     record: str
     field: str
-    old: Any
-    new: Any
+    old: object
+    new: object
     reopens: bool = False
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ def _task_edits(
     task: Task,
     fields: Mapping[str, object],
     overrides: Mapping[str, object],
-    edited: Mapping[tuple[str, str], Any],
+    edited: Mapping[tuple[str, str], object],
     *,
     at: datetime,
 ) -> list[FolderEdit]:
@@ -98,14 +98,14 @@ def _differs(
     return bool((datetime.fromisoformat(last) if is_time else last) == old)
 
 
-def _edited_values(lab: Lab) -> dict[tuple[str, str], Any]:
+def _edited_values(lab: Lab) -> dict[tuple[str, str], object]:
     """Return the last values that organizers gave to the fields of a lab and its tasks.
 
     The keys are the lab or task and the field.
     """
     verbs = ("lab.change", "task.change")
     events = AuditEvent.objects.filter(lab=lab, verb__in=verbs).order_by("at", "pk")
-    values: dict[tuple[str, str], Any] = {}
+    values: dict[tuple[str, str], object] = {}
     for verb, target, detail in events.values_list("verb", "target", "detail"):
         record = lab.slug if verb == "lab.change" else target
         for name, (old, new) in detail.get("changes", {}).items():

@@ -280,7 +280,7 @@ def _topic_fields(
     *,
     position: int,
     topic: Topic | None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the fields of a topic's row. Without a file of threads, a topic keeps its thread."""
     thread = topic.thread_id if topic and not file.threads else ""
     return {

@@ -77,7 +77,7 @@ def detail_lines(detail: dict[str, Any]) -> list[str]:
     ]
 
 
-def _formatted(value: Any) -> str:
+def _formatted(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {_formatted(part)}" for name, part in value.items()) or "–"
     if isinstance(value, list):

@@ -123,7 +123,7 @@ class InformationFileForm(forms.Form):
     )
 
 
-def _sent(text: str, read: Callable[[Any], T]) -> T:
+def _sent(text: str, read: Callable[[object], T]) -> T:
     """Return what a page sent back as JSON. Raises `UserError` if it is malformed."""
     try:
         return read(json_of(text))

@@ -68,7 +68,7 @@ def deliver(*, draft: Notice, people: Iterable[User], reply_to: str = "") -> lis
     draft.subject, now = " ".join(draft.subject.split())[:300], timezone.now()
     mails = _queue_notice_mails(draft, recipients, reply_to=reply_to, at=now)
     names = ("lab", "kind", "subject", "text", "path", "key", "message")
-    same: dict[str, Any] = {name: getattr(draft, name) for name in names} | {"created_at": now}
+    same: dict[str, object] = {name: getattr(draft, name) for name in names} | {"created_at": now}
     return Notice.objects.bulk_create(
         Notice(user=person, mail=mails.get(pk), **same) for pk, person in recipients.items()
     )

@@ -216,10 +216,10 @@ def guideline_entry_add(request: HttpRequest, task: Task) -> HttpResponse:
     return render(request, "assessment/guideline_entry_add.html", context)
 
 
-def _chosen_item(task: Task, item: str, post_id: str) -> dict[str, Any]:
+def _chosen_item(task: Task, item: str, post_id: str) -> dict[str, object]:
     """Return the chosen item as in an entry, or the formulas of the chosen post to choose from."""
     is_formula = task.kind == TaskKind.FORMULAS
-    context: dict[str, Any] = {"is_formula": is_formula}
+    context: dict[str, object] = {"is_formula": is_formula}
     if is_formula and post_id:
         context["formulas"] = formulas_of_post(task, post_id)
     if item:
@@ -305,7 +305,7 @@ def guideline_edit(request: HttpRequest, task: Task) -> HttpResponse:
     newest, scale = current_guideline(task), task_scale(task)
     form = GuidelineForm(request.POST or None, initial=_initial(task, newest), scale=scale)
     source = guideline_source(task, newest, scale)
-    context: dict[str, Any] = {"newest": newest, "waiting": waiting_entries(task)}
+    context: dict[str, object] = {"newest": newest, "waiting": waiting_entries(task)}
     if request.method == "POST" and form.is_valid():
         before, source = source, label_table(form.definitions, scale) + form.cleaned_data["text"]
         try:
@@ -326,7 +326,7 @@ def guideline_edit(request: HttpRequest, task: Task) -> HttpResponse:
     return answer(request, "assessment/guideline_edit.html", context, table)
 
 
-def _initial(task: Task, newest: Guideline | None) -> dict[str, Any]:
+def _initial(task: Task, newest: Guideline | None) -> dict[str, object]:
     definitions = newest.definitions if newest else {}
     labels = {f"label-{value}": text for value, text in definitions.items()}
     return {"text": guideline_text(task, newest), "after": version_of(newest), **labels}

@@ -251,7 +251,7 @@ class ShownRow(NamedTuple):
     post_id: str
     judgment: int | None
     post: int | None
-    post_values: tuple[Any, ...]
+    post_values: tuple[object, ...]
 
     @classmethod
     def of(cls, values: tuple[Any, ...]) -> "ShownRow":

@@ -103,7 +103,7 @@ def shown_payload(
     }
 
 
-def saved_payload(saved: SavedLabel) -> dict[str, Any]:
+def saved_payload(saved: SavedLabel) -> dict[str, object]:
     """Return a stored label as JSON values."""
     judgment = saved.judgment
     return {
@@ -117,7 +117,7 @@ def saved_payload(saved: SavedLabel) -> dict[str, Any]:
     }
 
 
-def judgment_payload(judgment: Judgment) -> dict[str, Any]:
+def judgment_payload(judgment: Judgment) -> dict[str, object]:
     """Return an assessor's own judgment as JSON values."""
     return {
         "judgment": judgment.pk,
@@ -179,7 +179,7 @@ def _instance(
     questions: AskedQuestions,
     formulas: Mapping[Key, Typeset],
     links: Mapping[str, str],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return an instance of a `post` as JSON values; the first has the text, with all marked."""
     instance, first = texts.instance, post[0].instance
     marked = frozenset(other.instance.doc_id for other in post if _is_formula(item))

@@ -22,8 +22,8 @@ class Sitting(NamedTuple):
     """The question, the first items, the requested item, and the reason if it cannot be shown."""
 
     question_html: str
-    items: list[dict[str, Any]]
-    asked_for: dict[str, Any] | None
+    items: list[dict[str, object]]
+    asked_for: dict[str, object] | None
     refusal: str
     work: TopicWork
 
@@ -49,7 +49,7 @@ def open_sitting(
     return Sitting(_question_html(place.topic), items, asked_for, refusal, work_on(place, user))
 
 
-def taken_payload(leased: Taken, *, seat: Seat) -> dict[str, Any]:
+def taken_payload(leased: Taken, *, seat: Seat) -> dict[str, object]:
     """Return an item that an assessor has as the judging page shows it."""
     path = seat.path
     questions = asked_questions(leased.shown.item.pk, path=path, user_id=seat.user.pk)

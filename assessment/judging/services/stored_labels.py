@@ -41,7 +41,7 @@ class Label(NamedTuple):
     after: UUID | None = None
     shown: str = ""
     given_at: datetime | None = None
-    marks: Sequence[Mapping[str, Any]] = ()
+    marks: Sequence[Mapping[str, object]] = ()
 
     def given_before(self, at: datetime) -> datetime | None:
         """Return the time of a label that arrives now, or None if the browser's clock is wrong."""

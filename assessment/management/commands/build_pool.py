@@ -41,7 +41,7 @@ SWITCHES = {
     "shows_formulas_alone": "assessors see formulas without their documents, as in NTCIR-10",
     "includes_post_hoc_runs": "also pool runs that were submitted after the deadline",
 }
-CHOICES: dict[str, dict[str, Any]] = {
+CHOICES: dict[str, dict[str, object]] = {
     "method": {
         "choices": ["depth", "rank-by-rank"],
         "help": "pool the top of every run, or rank by rank up to --size",

@@ -146,7 +146,7 @@ class _Wanted:
 
     deepest: int
     visually_distinct: bool
-    state: tuple[Any, ...]
+    state: tuple[object, ...]
     sources: TaskSources = field(compare=False, repr=False)
 
     def planner(self) -> Planner:

@@ -162,10 +162,10 @@ def inputs_of(sources: TaskSources, kernel: PoolSources) -> dict[str, str]:
     return inputs
 
 
-def sources_state(sources: TaskSources) -> tuple[Any, ...]:
+def sources_state(sources: TaskSources) -> tuple[object, ...]:
     """Return a value that changes whenever the sources change, without reading them."""
     task, protocol = sources.task, sources.choice.protocol
-    state: list[Any] = [
+    state: list[object] = [
         task.pk,
         task.protocol.pooling_order,
         sources.visual_map and sources.visual_map.pk,

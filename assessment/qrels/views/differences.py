@@ -90,7 +90,7 @@ def changing_judgments(
 def qrels_diff(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the differences between two sides, or return them as a file."""
     versions = list(QrelSet.objects.filter(task=task).order_by("-version"))
-    context: dict[str, Any] = {"versions": versions}
+    context: dict[str, object] = {"versions": versions}
     if not versions:
         return render(request, "assessment/qrels_diff.html", context)
     before = _side(request.GET.get("before") or str(versions[0].version), versions)

@@ -54,7 +54,7 @@ def shown_instance(instance: PoolInstance, *, lab_slug: str) -> dict[str, Any]:
     return {**payload["instances"][0], "formula_html": payload["formula_html"]}
 
 
-def painted_marks(votes: Iterable[tuple[str, str, Judgment | None]]) -> list[dict[str, Any]]:
+def painted_marks(votes: Iterable[tuple[str, str, Judgment | None]]) -> list[dict[str, object]]:
     """Return the marks to paint in a post from the letter, name and judgment of each assessor."""
     return [
         {"letter": letter, "name": name, "marks": judgment.marks}
@@ -204,7 +204,7 @@ def _superseded(copy: PoolInstance, seen_decision: int | None) -> Judgment | Non
 
 def _hand_over(item: PoolItem, person: User, *, done_at: datetime | None) -> None:
     """Make a person the owner of a copy, at the end of their items."""
-    fields: dict[str, Any] = {"done_at": done_at, "leased_to": None, "leased_until": None}
+    fields: dict[str, object] = {"done_at": done_at, "leased_to": None, "leased_until": None}
     if item.assessor_id != person.pk:
         items = PoolItem.objects.filter(pool=item.pool_id, assessor=person, topic=item.topic_id)
         last = items.aggregate(last=Max("position"))["last"] or 0
@@ -212,7 +212,7 @@ def _hand_over(item: PoolItem, person: User, *, done_at: datetime | None) -> Non
     PoolItem.objects.filter(pk=item.pk).update(**fields)
 
 
-def _record(verb: str, task: Task, instance: PoolInstance, by: User, **detail: Any) -> None:
+def _record(verb: str, task: Task, instance: PoolInstance, by: User, **detail: object) -> None:
     record_event(
         verb,
         task,

@@ -162,7 +162,7 @@ def close_ticket_as_expert(
     answer_ticket(ticket=ticket, answer=opinion, returns_item=returns_item, at=at, by=by)
 
 
-def record_ticket(verb: str, ticket: Ticket, by: User | None, **detail: Any) -> None:
+def record_ticket(verb: str, ticket: Ticket, by: User | None, **detail: object) -> None:
     """Record what somebody did with a ticket; None is the policy of its task."""
     target = f"{ticket}, {ticket.topic}"
     record_event(verb, target, by, lab=ticket.lab, **detail)

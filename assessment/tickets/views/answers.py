@@ -332,7 +332,7 @@ def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
         return redirect("assessment:ticket-list", lab=lab.slug)
 
     answers = reused_answers(lab)
-    initial: dict[str, Any] = {"answer": ticket.answer}
+    initial: dict[str, object] = {"answer": ticket.answer}
     if "repaired" in request.GET and not ticket.answered_at:
         initial = {"answer": "The item is repaired. Please judge it again.", "returns_item": True}
     form, answer = edited(

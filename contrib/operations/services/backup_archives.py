@@ -67,7 +67,7 @@ class ArchiveWriter:
         self._tar.addfile(entry, reader)
         self.members[name] = (size, reader.digest.hexdigest())
 
-    def _add_json(self, name: str, facts: dict[str, Any]) -> None:
+    def _add_json(self, name: str, facts: dict[str, object]) -> None:
         text = json.dumps(facts).encode()
         self._add(name, io.BytesIO(text), len(text))
 
@@ -104,7 +104,7 @@ def new_archive(path: Path, recipients: list[Any]) -> Iterator[gzip.GzipFile]:
 
 
 @contextmanager
-def _piped(work: Callable[[IO[bytes]], Any], mode: str) -> Iterator[IO[bytes]]:
+def _piped(work: Callable[[IO[bytes]], object], mode: str) -> Iterator[IO[bytes]]:
     """Yield one end of a pipe, in this mode, and let a thread work at the other."""
     ends = [os.fdopen(end, kind) for end, kind in zip(os.pipe(), ("rb", "wb"), strict=True)]
     mine, other = ends if mode == "rb" else reversed(ends)

@@ -111,7 +111,7 @@ class RankedFile(NamedTuple):
     sources: Sources
     data: bytes
     seconds: Mapping[str, float]
-    recorded: Mapping[str, Any]
+    recorded: Mapping[str, object]
 
 
 def rank_for(order: Order, progress: Progress) -> RankedFile:

@@ -25,13 +25,13 @@ from contrib.retrieval.services.timing import Ranked
 NETWORK = "network"
 
 
-def equation_facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def equation_facts(sources: Sources, settings: Mapping[str, object]) -> Mapping[str, object]:
     """Return the hash of the trained network."""
     network = network_folder(sources, settings) / "network.pt"
     return {"model_sha256": hashlib.sha256(network.read_bytes()).hexdigest()}
 
 
-def by_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
+def by_equations(sources: Sources, settings: Mapping[str, object], progress: Progress) -> Ranked:
     """Return the formulas nearest to each topic's, or the answers with the nearest ones (002)."""
     index = opened_equations(build_equations(sources, settings, progress))
     return rank_formulas(
@@ -45,7 +45,7 @@ def opened_equations(folder: Path) -> EquationIndex:
     return EquationIndex.open(folder)
 
 
-def network_folder(sources: Sources, settings: Mapping[str, Any]) -> Path:
+def network_folder(sources: Sources, settings: Mapping[str, object]) -> Path:
     """Return the folder of a network, which may have been trained on another machine."""
     _, options = equations_index(settings)
     return index_folder(sources, name=NETWORK, options=options)

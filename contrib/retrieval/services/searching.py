@@ -49,7 +49,7 @@ NOT_LEARNT = "It learns from the collection for about an hour; its index comes w
 SHORTEST = 3
 """Characters of LaTeX of a formula that is worth a search."""
 BM25 = asdict(BM25_SETTINGS)
-Index = tuple[str, Mapping[str, Any]]
+Index = tuple[str, Mapping[str, object]]
 """The name of an index and its options."""
 
 

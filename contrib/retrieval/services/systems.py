@@ -35,7 +35,7 @@ from submissions.models import Run
 
 KEPT = "The answers so far are kept: make the baseline again to ask for the others only."
 
-Rank = Callable[[Sources, Mapping[str, Any], Progress], Ranked]
+Rank = Callable[[Sources, Mapping[str, object], Progress], Ranked]
 Need = Callable[[Sources], str]
 """What a system needs: returns what is lacking and what to do, or an empty text."""
 
@@ -254,7 +254,7 @@ def random_order(sources: Sources, settings: Mapping[str, Any], progress: Progre
     return ranked_by_topic(sources.topics, progress, shuffled)
 
 
-def linked_answers(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
+def linked_answers(sources: Sources, settings: Mapping[str, object], progress: Progress) -> Ranked:
     """Return all answers of threads linked as duplicates, by vote score (seed 000, §4.3)."""
     links = sources.duplicates()
     answers = sources.voted_answers(thread for link in links for thread in link)

@@ -10,7 +10,7 @@ from contrib.retrieval.services.indexes import Progress, built_index
 from contrib.retrieval.services.timing import Ranked, ranked_by_topic
 
 
-def by_words(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
+def by_words(sources: Sources, settings: Mapping[str, object], progress: Progress) -> Ranked:
     """Return the best posts for the words and the LaTeX of each topic.
 
     `settings` are fields of `WordSettings`.

@@ -15,7 +15,7 @@ from desk.services import demo
 class Command(LabCommand):
     """Build the demo lab, and print its accounts and the run files to try."""
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         """Migrate, build the lab unless it exists, then print the accounts and files."""
         call_command("migrate", interactive=False, verbosity=0)
         folder = Path(settings.DATA_DIR) / "demo"

@@ -35,7 +35,7 @@ class Command(migrate.Command):
             "--no-copy", action="store_true", help="make no copy of SQLite's database"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         """Check the schema, copy it, migrate it, and check it again."""
         if options["database"] != DEFAULT_DB_ALIAS or any(options[name] for name in AS_DJANGO):
             super().handle(*args, **options)
@@ -60,7 +60,7 @@ class Command(migrate.Command):
             raise
 
     def migration_progress_callback(
-        self, action: str, migration: Any = None, fake: bool = False
+        self, action: str, migration: object = None, fake: bool = False
     ) -> None:
         """Print the progress, and check foreign keys before the next migration changes a table."""
         if action in ("apply_success", "unapply_success") and connection.vendor == "postgresql":

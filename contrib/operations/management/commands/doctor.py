@@ -19,7 +19,7 @@ class Command(BaseCommand):
     # It lists what they find, together with everything else.
     requires_system_checks = ()
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         """Print each fault with what to do."""
         faults = list(examine(at=timezone.now()))
         for part, fault in faults:

@@ -53,7 +53,7 @@ def test_items_that_baselines_rank_high_and_no_pool_has_are_listed_best_first(br
         ("21", 3, 1, "not pooled"),
     ]
     totals = page.context["run_totals"].rows
-    assert [(row["run"].tag, row["items"], row["not_pooled"]) for row in totals] == [
+    assert [(row.run.tag, row.counts["items"], row.counts["not_pooled"]) for row in totals] == [
         ("bm25", 3, 2),
         ("tfidf", 3, 2),
     ]
