@@ -1,6 +1,6 @@
 """The certificate of a version of the qrels: what they are worth to runs outside of the pool."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import polars as pl
@@ -66,7 +66,9 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
     return page_of_job(request, template, context, "certificate", qrel_set.pk)
 
 
-def _tables(certified: Certification, certificate: Certificate, measure: Measure) -> dict[str, object]:
+def _tables(
+    certified: Certification, certificate: Certificate, measure: Measure
+) -> dict[str, object]:
     items = _parties(certificate.each_run, measure).select("party", "items")
     of_runs = _only(certificate.each_run.changes, measure).join(
         items, on="party", maintain_order="left"

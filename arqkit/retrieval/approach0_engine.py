@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import Any, TextIO
+from typing import TextIO
 
 from arqkit.extras import needs_extra
 

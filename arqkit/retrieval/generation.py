@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPResponse
 from time import monotonic, time
-from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener

@@ -1,7 +1,6 @@
 """The Django application of accounts, and what the log says about failed sign-ins."""
 
 import logging
-from typing import Any
 
 from django.contrib.auth.signals import user_login_failed
 from django.http import HttpRequest

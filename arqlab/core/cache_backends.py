@@ -35,7 +35,9 @@ class Attempts(DatabaseCache):
     many attempts.
     """
 
-    def _base_set(self, mode: str, key: str, value: object, timeout: object = DEFAULT_TIMEOUT) -> bool:
+    def _base_set(
+        self, mode: str, key: str, value: object, timeout: object = DEFAULT_TIMEOUT
+    ) -> bool:
         using, errors = router.db_for_write(self.cache_model_class), []
 
         def noting(execute: Callable[..., object], *args: object) -> object:

@@ -7,7 +7,6 @@ Each error names the variable, what was found and expected, and what to do (docs
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.apps import AppConfig

@@ -3,7 +3,6 @@
 import fcntl
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import brotli
 from django.conf import settings

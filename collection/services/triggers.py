@@ -7,7 +7,6 @@ created.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.db import connections, transaction
 from django.db.migrations import Migration

@@ -1,7 +1,7 @@
 """The pages of a formula and of a version of the visual ids."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 from urllib.parse import quote
 
 import polars as pl

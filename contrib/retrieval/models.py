@@ -1,7 +1,6 @@
 """How the organizers' own systems made their runs."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.db import models
 from django.utils.text import capfirst

@@ -6,7 +6,6 @@ of Task 1 that are not longer than an answer may be.
 
 from collections import defaultdict
 from hashlib import sha256
-from typing import Any
 
 import polars as pl
 from django.conf import settings

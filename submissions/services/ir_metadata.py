@@ -6,7 +6,6 @@ Its parts are those of PRIMAD.
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Any
 
 import yaml
 from django.core.exceptions import ValidationError

@@ -5,7 +5,6 @@ the owner of the account reads of each action at the address that it had before.
 """
 
 from enum import StrEnum
-from typing import Any
 
 from allauth.account import signals
 from allauth.account.adapter import get_adapter

@@ -1,7 +1,6 @@
 """Creation of labs and tasks by organizers."""
 
 from datetime import datetime
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max

@@ -1,7 +1,6 @@
 """Changes of labs and tasks by organizers."""
 
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Q

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arqkit.pooling.plans import Cost, Plan, Planner
 from arqkit.pooling.pools import gather_for, pooled_rows, without_earlier

@@ -1,7 +1,7 @@
 """The differences of two versions of qrels, or of a version and the draft."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import polars as pl
 from django.db.models import Q

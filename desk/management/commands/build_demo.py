@@ -1,7 +1,6 @@
 """`manage.py build_demo`: build the demo lab, or print the accounts of the existing one."""
 
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command

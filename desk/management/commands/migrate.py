@@ -1,7 +1,5 @@
 """`manage.py migrate`: Django's command, in one transaction, on a database that is ArqLab's."""
 
-from typing import Any
-
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection

@@ -1,7 +1,5 @@
 """`manage.py doctor`: list what is wrong with this server, and how to mend it."""
 
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
