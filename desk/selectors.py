@@ -168,7 +168,7 @@ class LabsOverview:
         actions = dict(STAGE_PAGES) if standing.organizes else {"Board": STAGE_PAGES["Board"]}
         if standing.teams or standing.organizes:
             actions["Runs"] = STAGE_PAGES["Runs"]
-        if row.state == "open" and runs and runs.places:
+        if row.state == "open" and runs and runs.quotas:
             actions["Runs"] = (STAGE_PAGES["Runs"][0], "Upload runs", "submissions:run-upload")
         if judged and judged.unassigned:
             actions["Judging"] = (

@@ -75,13 +75,21 @@ def _kind(run: Run) -> str:
     return "baseline" if run.is_baseline else "primary" if run.is_primary else "alternate"
 
 
+class Quota(NamedTuple):
+    """How many runs a team may submit to a task at most, and how many of them are left."""
+
+    team: Team
+    most: int
+    left: int
+
+
 class TaskRuns(NamedTuple):
-    """Counts of a task's submitted runs by state, and the quota left to each team of the user."""
+    """Counts of a task's submitted runs by state, and the quota of each team of the user."""
 
     waiting: int
     valid: int
     invalid: int
-    places: tuple[tuple[Team, int], ...]
+    quotas: tuple[Quota, ...]
 
 
 def task_pack(task: Task, *, lazily: bool = False) -> TaskPack:
@@ -125,21 +133,20 @@ def rules_digest(task: Task) -> str:
     return sha256(json.dumps([__version__, plain, files], sort_keys=True).encode()).hexdigest()
 
 
-def quota_left(*, team: Team, task: Task, post_hoc: bool = False) -> int:
-    """Return how many runs (or post-hoc runs) the team may still submit.
+def quota_of(team: Team, task: Task, *, counting: int) -> Quota:
+    """Return the quota of a team in a task, of whose runs so many count."""
+    most = task.protocol.quota
+    return Quota(team, most, max(0, most - counting))
+
+
+def quotas_of(teams: Iterable[Team], task: Task, *, post_hoc: bool = False) -> list[Quota]:
+    """Return the quota of each team for runs (or post-hoc runs), in one query.
 
     Runs being checked count as used.
     """
-    return quotas_left([team], task, post_hoc=post_hoc)[0][1]
-
-
-def quotas_left(
-    teams: Iterable[Team], task: Task, *, post_hoc: bool = False
-) -> list[tuple[Team, int]]:
-    """Return how many runs (or post-hoc runs) each team may still submit, in one query."""
-    counting = Run.objects.counting(post_hoc=post_hoc).filter(task=task).order_by()
-    counts = dict(counting.values_list("team").annotate(runs=Count("pk")))
-    return [(team, max(0, task.protocol.quota - counts.get(team.pk, 0))) for team in teams]
+    runs = Run.objects.counting(post_hoc=post_hoc).filter(task=task).order_by()
+    counts = dict(runs.values_list("team").annotate(runs=Count("pk")))
+    return [quota_of(team, task, counting=counts.get(team.pk, 0)) for team in teams]
 
 
 def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]:
@@ -165,9 +172,8 @@ def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]
             waiting=states[task.pk, "uploaded"] + states[task.pk, "validating"],
             valid=states[task.pk, "valid"],
             invalid=states[task.pk, "invalid"],
-            places=tuple(
-                (team, max(0, task.protocol.quota - counting[task.pk, team.pk]))
-                for team in standing.teams
+            quotas=tuple(
+                quota_of(team, task, counting=counting[task.pk, team.pk]) for team in standing.teams
             ),
         )
         for lab, standing in standings

@@ -16,7 +16,7 @@ from arqlab.core.models import Task, Team, User
 from arqlab.teams.services import lab_team
 from submissions.models import Run
 from submissions.permissions import linkable_runs
-from submissions.selectors import quota_left, repaired_file
+from submissions.selectors import quotas_of, repaired_file
 from submissions.services.answer_ids import join_answer_ids
 from submissions.services.rules import (
     Sender,
@@ -133,12 +133,11 @@ def _require_movable(sender: Sender, run: Run) -> None:
 
 
 def _require_place(sender: Sender, run: Run) -> None:
-    remaining = quota_left(team=sender.team, task=sender.task, post_hoc=run.is_post_hoc)
-    if not run.is_baseline and not remaining:
-        quota = sender.task.protocol.quota
+    [quota] = quotas_of([sender.team], sender.task, post_hoc=run.is_post_hoc)
+    if not run.is_baseline and not quota.left:
         raise UserError(
-            f"Team {sender.team.name} has used all of its {quota} runs for {sender.task.name}. "
-            "Withdraw one of its runs, or raise the quota of the task.",
+            f"Team {sender.team.name} has used all of its {quota.most} runs for "
+            f"{sender.task.name}. Withdraw one of its runs, or raise the quota of the task.",
             code="quota",
         )
 

@@ -17,7 +17,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from collection.selectors.collections import collection_of, scan_columns
 from submissions.models import Run
-from submissions.selectors import quota_left, rules_digest, run_items
+from submissions.selectors import quotas_of, rules_digest, run_items
 from submissions.services.rules import Sender, require_free_tags, require_role, set_warning
 from submissions.services.validation import knows_any
 
@@ -36,8 +36,8 @@ def check_again(*, run: Run, by: User | None, at: datetime, renews: bool = False
     require_role(sender)
     if not run.check_only:
         require_free_tags(sender, tags=[run.tag])
-        is_full = not quota_left(team=run.team, task=run.task, post_hoc=run.is_post_hoc)
-        if is_full and not run.is_baseline:
+        [quota] = quotas_of([run.team], run.task, post_hoc=run.is_post_hoc)
+        if not quota.left and not run.is_baseline:
             raise UserError(
                 f"Team {run.team.name} has used its quota since run {run.tag} was refused. "
                 "Withdraw another run first.",

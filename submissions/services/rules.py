@@ -15,7 +15,7 @@ from arqlab.labs.permissions import may_organize
 from arqlab.teams.permissions import is_team_member
 from arqlab.teams.selectors import team_key
 from submissions.models import Run, RunProblem
-from submissions.selectors import quota_left
+from submissions.selectors import quotas_of
 from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names
 
 LISTED = (
@@ -220,14 +220,13 @@ def require_quota(sender: Sender, *, runs: int) -> None:
     Locks the team's row until the transaction ends, so that simultaneous uploads see each other.
     """
     Team.objects.select_for_update().get(pk=sender.team.pk)
-    is_post_hoc, quota = sender.is_post_hoc, sender.task.protocol.quota
-    remaining = quota_left(team=sender.team, task=sender.task, post_hoc=is_post_hoc)
-    if runs > remaining:
-        kind = "post-hoc run" if is_post_hoc else "run"
+    [quota] = quotas_of([sender.team], sender.task, post_hoc=sender.is_post_hoc)
+    if runs > quota.left:
+        kind = "post-hoc run" if sender.is_post_hoc else "run"
         raise UserError(
             f"You submitted {counted(runs, kind)}, but team {sender.team.name} has only "
-            f"{remaining} of its {quota} {kind}s left for {sender.task.name}. Withdraw a run or "
-            "submit fewer.",
+            f"{quota.left} of its {quota.most} {kind}s left for {sender.task.name}. Withdraw a run "
+            "or submit fewer.",
             code="quota",
         )
 

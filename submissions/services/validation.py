@@ -24,7 +24,7 @@ from arqlab.core.models import Task
 from arqlab.core.turns import in_turns
 from collection.selectors.collections import scan_columns
 from submissions.models import Run, RunProblem
-from submissions.selectors import rules_digest, run_bytes, run_items, task_pack
+from submissions.selectors import quota_of, rules_digest, run_bytes, run_items, task_pack
 from submissions.services.answer_ids import join_answer_ids
 from submissions.services.reminders import notify_of_fault, notify_of_validation
 from submissions.services.rules import assign_identifier, demote_primary_run, warn_of_identical_runs
@@ -56,7 +56,7 @@ def knows_any(run: Run, items: ItemKind, ids: pl.Series) -> bool | None:
 
 def _known_items(run: Run, items: ItemKind) -> Iterator[pl.Series]:
     sent = Run.objects.submitted().filter(task=run.task_id, team=run.team_id).count()
-    if not run.check_only and sent <= 2 * run.task.protocol.quota:
+    if not run.check_only and sent <= 2 * quota_of(run.team, run.task, counting=sent).most:
         for source in JUDGED:
             yield from source(run.task, items)
     others = Run.objects.scorable().filter(task=run.task_id).exclude(team=run.team_id)

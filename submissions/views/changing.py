@@ -28,7 +28,7 @@ from submissions.forms import MoveForm, RunEditForm, RunPublicationForm, SystemF
 from submissions.models import Run
 from submissions.oddities import closing_oddities
 from submissions.permissions import linkable_runs, run_or_404
-from submissions.selectors import quotas_left, repaired_file
+from submissions.selectors import quotas_of, repaired_file
 from submissions.services.changing import (
     correct_run,
     link_runs,
@@ -190,7 +190,7 @@ def run_move(request: HttpRequest, run: Run) -> HttpResponse:
             moved = f"Run {run.tag} was moved from team {before.name} to team {team.name}."
             messages.success(request, " ".join([moved, *notes]))
             return _to(run)
-    return _page(request, "run_move", run, form, places=quotas_left(teams, run.task))
+    return _page(request, "run_move", run, form, quotas=quotas_of(teams, run.task))
 
 
 @pages.action("runs/<number:run>/primary/", "run-primary")

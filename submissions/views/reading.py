@@ -23,7 +23,7 @@ from submissions.models import Run, RunQuerySet
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import (
     identical_runs,
-    quotas_left,
+    quotas_of,
     run_bytes,
     run_map,
     run_occurrences,
@@ -65,7 +65,7 @@ def submission_state(request: HttpRequest, task: Task) -> dict[str, Any]:
         "state": task.state(now),
         "is_post_hoc": is_post_hoc,
         "organizes": organizes,
-        "places": quotas_left(teams, task, post_hoc=is_post_hoc),
+        "quotas": quotas_of(teams, task, post_hoc=is_post_hoc),
     }
 
 
@@ -118,7 +118,7 @@ def _run_columns(task: Task, at: str) -> list[Column[Run]]:
 
 def _empty_list(task: Task, context: dict[str, Any]) -> Empty:
     upload = task_url("submissions:run-upload", task)
-    if not context["places"]:
+    if not context["quotas"]:
         return Empty(
             "You are not in a team of this lab",
             "The runs of your team will appear here. Create a team, or open the invitation link of "

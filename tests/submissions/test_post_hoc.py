@@ -18,7 +18,7 @@ from evaluation.permissions import board_with_run, may_see_scores, score_access_
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
-from submissions.selectors import quota_left, run_map
+from submissions.selectors import quotas_of, run_map
 from submissions.services.changing import correct_run, mark_primary, metadata_of, submit_checked_run
 from submissions.services.run_metadata import RunMetadata
 from submissions.services.uploads import check_upload, submit_upload
@@ -80,7 +80,7 @@ def test_post_hoc_runs_have_a_quota_of_their_own(over: Scene) -> None:
     over.task.__dict__.pop("protocol", None)
     make_run(over.team, over.task)
     submit(over)
-    assert quota_left(team=over.team, task=over.task) == 0
+    assert [quota.left for quota in quotas_of([over.team], over.task)] == [0]
     with pytest.raises(UserError, match="0 of its 1 post-hoc runs"):
         submit(over, name="Alpha-task1-lm-auto-both-A.tsv")
 

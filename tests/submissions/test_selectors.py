@@ -12,8 +12,7 @@ from submissions.models import Run, RunProblem
 from submissions.selectors import (
     file_limits,
     ordered_index,
-    quota_left,
-    quotas_left,
+    quotas_of,
     report_summary,
     run_items,
     runs_visible_to,
@@ -72,15 +71,16 @@ def test_the_quotas_of_many_teams_need_one_query(
 ) -> None:
     ValidRunFactory.create_batch(2, task=scene.task, team=scene.team)
     with django_assert_num_queries(1):
-        assert quotas_left([scene.team, scene.other_team], scene.task) == [
-            (scene.team, 3),
-            (scene.other_team, 5),
+        assert quotas_of([scene.team, scene.other_team], scene.task) == [
+            (scene.team, 5, 3),
+            (scene.other_team, 5, 5),
         ]
 
 
 def test_the_quota_left_is_never_negative(scene: Scene) -> None:
     ValidRunFactory.create_batch(7, task=scene.task, team=scene.team)
-    assert quota_left(team=scene.team, task=scene.task) == 0
+    [quota] = quotas_of([scene.team], scene.task)
+    assert quota.left == 0
 
 
 @pytest.mark.parametrize(
