@@ -41,7 +41,7 @@ ON_SQLITE = "not servers and (smoke or not browser) and (once or needs or not da
 WITHOUT_APPS = "database and not (once or needs or servers or browser)"
 """What runs on SQLite as if no optional app were there: whatever else would run there again."""
 ON_POSTGRESQL = "(database and not once) or servers"
-NOT_ON_POSTGRESQL = f"--ignore-glob={ROOT}/tests/arqkit/*/*"
+NO_DATABASE = f"--ignore-glob={ROOT}/tests/arqkit/*/*"
 """Folders of tests that need no database, and import much that they compare with."""
 WORKERS = {ON_POSTGRESQL: "3"}
 """How many processes run the tests, if not 2: on PostgreSQL they often wait for a server or a
@@ -65,11 +65,11 @@ def main(arguments: list[str]) -> int:
         variants = [tested("SQLite", chosen, embedded, arguments)]
         if migrated:
             bare = sqlite_variables(Path(folder) / "bare", without=",".join(OPTIONAL_APPS))
-            variants.append(tested("SQLite without optional apps", WITHOUT_APPS, bare, arguments))
+            options = [NO_DATABASE, *arguments]
+            variants.append(tested("SQLite without optional apps", WITHOUT_APPS, bare, options))
             name = "PostgreSQL and Redis" if redis else "PostgreSQL"
             variables = embedded | migrated.result()
             variables |= {"ARQLAB_TEST_REDIS_URL": redis or "", "ARQLAB_DATA": f"{folder}/pg"}
-            options = [NOT_ON_POSTGRESQL, *arguments]
             variants.append(tested(name, ON_POSTGRESQL, variables, options))
     print("== Summary")  # noqa: T201
     print(*(line for variant in variants for line in variant.summary), sep="\n")  # noqa: T201
