@@ -36,7 +36,7 @@ MISSING = {
 }
 
 
-ON_SQLITE = "not servers and (smoke or not browser) and (once or needs or not database)"
+ON_SQLITE = "not servers and (smoke or not browser) and (once or needs or smoke or not database)"
 """What runs on SQLite: also all that needs no database, which runs once."""
 WITHOUT_APPS = "database and not (once or needs or servers or browser)"
 """What runs on SQLite as if no optional app were there: whatever else would run there again."""

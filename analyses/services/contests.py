@@ -41,6 +41,7 @@ class Contest:
         return draft_of(self.task, adds=self.adds)
 
     def qrels(self, judged: pl.DataFrame, *, with_dropped: bool = False) -> pl.DataFrame:
+        """Return the qrels that the draft would be with these judged instances."""
         draft = replace(self.draft, judged=judged)
         return draft.qrels(self.level, complete=False, with_dropped=with_dropped)
 
@@ -57,6 +58,10 @@ class Contest:
 
 
 def contest_of(task: Task, *, adds: bool) -> Contest:
+    """Return the competing runs of a task with its draft, at the level of its current qrels.
+
+    With `adds`, labels of two assessors are added where the task does so.
+    """
     current = qrels_named(task)
     choices = LabelSource(task).levels
     levels = {str(items_at(task, level)): level for level in choices}

@@ -17,8 +17,7 @@ from assessment.qrels.selectors.drafts import draft_topics
 from evaluation.services.scoring import scoring_work
 
 TOP = 5
-
-
+"""The ranks at the top of the leaderboard whose runs may still change."""
 SEED = 1
 
 

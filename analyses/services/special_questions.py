@@ -26,8 +26,6 @@ from evaluation.services.scoring import comparable_indexes, scoring_work
 from submissions.models import Run
 
 MEASURES = ("AR", "P@1")
-
-
 _ITEM = ["topic", "item"]
 
 

@@ -25,8 +25,6 @@ from evaluation.services.further_measures import with_further_measures
 from evaluation.views.tables import board_file_name, live_query, seen_board
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
-
-
 COEFFICIENTS = {
     "pearson": "Pearson’s r: 1 or −1 if one measure is a linear function of the other.",
     "kendall": "Kendall’s tau-b: 1 if both measures order the runs the same way, −1 if in reverse.",

@@ -28,15 +28,9 @@ from arqlab.core.models import (
 
 # Topic information that everyone may see (protocol §3). Other fields may reveal judgments.
 TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity", "text_dependence", "split")
-
-
 LAB_STATES = ("draft", "open", "upcoming", "closed", "archived")
 """The states of labs, in the order in which labs are listed."""
-
-
 PUBLIC_INFO = (*TOPIC_FILTERS, "multi_part", "elements")
-
-
 PSEUDONYM = "assessor-"
 
 

@@ -21,8 +21,6 @@ MEMBER_COLUMNS: dict[str, Callable[["TeamMember"], object]] = {
     "email": lambda row: row.membership and row.membership.user.email,
     "since": lambda row: row.membership and row.membership.created_at,
 }
-
-
 EVENT_COLUMNS: dict[str, Callable[[AuditEvent], object]] = {
     "at": attrgetter("at"),
     "by": lambda event: event.actor and event.actor.username,

@@ -35,8 +35,6 @@ from submissions.models import Run
 from submissions.selectors import run_items
 
 pages = Pages(f"{TASK}runs/<number:run>/scores/<str:query_id>/", run_of_task_or_404, section="runs")
-
-
 ROWS_A_PAGE = 40
 MOST_BESIDE = 100
 """The number of other runs that can be chosen: with more, the best ones for the topic."""

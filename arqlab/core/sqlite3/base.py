@@ -25,8 +25,6 @@ SOON = 2.0
 """The seconds after which a command reports that it waits."""
 _turns = Lock()
 """Held by the transaction of this process that writes, or that is the next to write."""
-
-
 WAITING = "Another job or command writes into the database. Waiting until it has finished."
 PATIENCE = 3600.0
 """The seconds for which a command waits for the lock."""
