@@ -45,7 +45,14 @@ LIVE = "live=1&qrels=v1&also=ERR@20&chart=MAP'&judged=1"
 OTHERS = "qrels=v2&before=1&after=2&first=1&second=2&part=state"
 REFUSED = (LIVE, f"{LIVE}&format=tsv")
 SHOWN = (*REFUSED, OTHERS, *(f"format={name}" for name in ("tsv", "csv", "json", "latex", "zip")))
-WITH_FORMATS = ("evaluation:", "submissions:", "assessment:qrels", "desk:run", "desk:task")
+WITH_FORMATS = (
+    "evaluation:",
+    "analyses:",
+    "submissions:",
+    "assessment:qrels",
+    "desk:run",
+    "desk:task",
+)
 NOT_OF_A_TASK = ("account", "mfa", "admin", "server:api-schema", "server:api-docs")
 
 

@@ -129,7 +129,7 @@ def test_the_certificate_of_the_kit_is_that_of_its_page(kit, drawn, client):
 
     page = client.get(PAGE.replace("paper-kit", "certificate"))
     findings = page.context["tables"]["findings"].rows
-    assert [[*row["teams"], *row["runs"]] for row in findings] == [row[1:] for row in table.rows]
+    assert [[*row.teams, *row.runs] for row in findings] == [row[1:] for row in table.rows]
     assert "certificate" in paper_kit(kit.qrels, kit.scene.organizer).parts["tables"]
 
 
