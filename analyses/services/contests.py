@@ -83,10 +83,10 @@ def contest_scores(contest: Contest, qrels: Mapping[str, pl.DataFrame]) -> pl.Da
     }
     parts = []
     for run, index in comparable_indexes(contest.runs, contest.like, qrels["first"]):
-        named = pl.lit(str(run)).alias("run")
+        run_name = pl.lit(str(run)).alias("run")
         try:
             parts += [
-                scorer.score(index).with_columns(named, side=pl.lit(side))
+                scorer.score(index).with_columns(run_name, side=pl.lit(side))
                 for side, scorer in scorers.items()
             ]
         except MeasureFailedError:

@@ -96,24 +96,14 @@ def _table(
     for place, way in enumerate(ways):
         columns += _way_columns(place, way)
     has_values = any(figure.value is not None for row in [*rows, *below] for figure in row.figures)
-    data = {
-        "coefficient": coefficient,
-        "series": list(ways),
-        "groups": [
-            {
-                "name": row.name,
-                "figures": [
-                    {"value": figure.value, "low": figure.low, "high": figure.high}
-                    for figure in row.figures
-                ],
-            }
-            for row in [*rows, *below[:1]]
-        ],
-    }
     label = f"{coefficient} by {heading.lower()}."
     chart = Chart(
         "coefficients",
-        data,
+        {
+            "coefficient": coefficient,
+            "series": list(ways),
+            "groups": list(map(_bars, [*rows, *below[:1]])),
+        },
         f"{label} The table below has the same numbers.",
         css="chart-middle" if len(rows) <= MOST_NARROW else "",
         caption=f"{label} Whiskers are 95% confidence intervals.",
@@ -130,6 +120,14 @@ def _table(
             for row in below
         ],
     )
+
+
+def _bars(row: AgreementRow) -> dict[str, object]:
+    """Return the bars of a row with their whiskers, as `js/charts.js` reads them."""
+    figures = [
+        {"value": figure.value, "low": figure.low, "high": figure.high} for figure in row.figures
+    ]
+    return {"name": row.name, "figures": figures}
 
 
 def _way_columns(place: int, way: str) -> tuple[Column[AgreementRow], Column[AgreementRow]]:

@@ -47,7 +47,7 @@ _SESSION = Planned(
     now="timestamptz",
 )
 EARLIER_BACKEND = "arqlab.core.signedin.Backend"
-"""Where `Backend` was in version 0.1: sessions name their class, and end if there is none."""
+"""The path of `Backend` in version 0.1, which is stored in sessions from then."""
 USED_AT = "used_at"
 """The key of the time, in seconds, at which the use of a session was recorded last."""
 MOST = 10_000

@@ -135,7 +135,7 @@ class BoardSpread:
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderboardPage:
-    """The leaderboard as a user can see it, or why there is none, and what is known of it.
+    """The leaderboard that a user sees, with its history, or the reason why there is none.
 
     - further: the measures that the address adds, and what is wrong with them.
     - own: the means that a team sees of its own runs before a release.

@@ -55,6 +55,9 @@ from evaluation.views.tables import (
 from submissions.models import Run
 
 pages = Pages(TASK, task_or_404, section="runs")
+TITLE = Column[TopicScoreRow](
+    "Title", lambda row: row.topic and row.topic.title_html, SAFE, name=None, css="topic-title"
+)
 
 FEW_FINDERS = 10
 """The most runs that the page names for an item."""
@@ -216,6 +219,7 @@ def _topics_table(
     *,
     opens: bool,
 ) -> Table[TopicScoreRow]:
+    """Return the scores of a run by topic; without `opens`, they lead to no rankings."""
 
     def page(row: TopicScoreRow) -> str:
         return f"{task_url('evaluation:topic-scores', run.task, row.query_id)}?{query}"
@@ -229,21 +233,12 @@ def _topics_table(
         )
 
     infos = [n for n in TOPIC_FILTERS if any(row.topic and row.topic.facts.get(n) for row in rows)]
-    means = []
-    for part in ("own", "median", "best"):
-        values = [value for row in rows if (value := getattr(row, part)) is not None]
-        means.append(fmean(values) if values else None)
+    columns = [[getattr(row, part) for row in rows] for part in ("own", "median", "best")]
     return Table[TopicScoreRow](
         "topics",
         [
             Column("Topic", lambda row: row.query_id, ID, is_head=True, link=page, css="nowrap"),
-            Column(
-                "Title",
-                lambda row: row.topic and row.topic.title_html,
-                SAFE,
-                name=None,
-                css="topic-title",
-            ),
+            TITLE,
             *map(info, infos),
             Column(
                 measure.heading,
@@ -259,10 +254,16 @@ def _topics_table(
             Column("Relevant", lambda row: row.judgments.relevant, COUNT),
         ],
         rows,
-        foot=[["Mean", "", *("" for _ in infos), *means, "", "", ""]],
+        foot=[["Mean", "", *("" for _ in infos), *map(_mean, columns), "", "", ""]],
         css="topic-table",
         file=board_file_name(visible.board, visible.board.qrels, run.pk, measure),
     )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Return the mean of the values that are there, or None without any."""
+    scores = [value for value in values if value is not None]
+    return fmean(scores) if scores else None
 
 
 def _has_the_best(row: TopicScoreRow) -> bool:

@@ -257,11 +257,11 @@ def _with_most_topics(
 
     Two formats may have as many columns, in another order.
     """
-    found = {
+    topics_in = {
         layout.format: good[f"cell_{layout.columns.index('topic')}"].is_in(topics).sum()
         for layout in layouts
     }
-    return [layout for layout in layouts if found[layout.format] == max(found.values())]
+    return [layout for layout in layouts if topics_in[layout.format] == max(topics_in.values())]
 
 
 def _is_trec(good: pl.DataFrame, kind: TaskKind) -> bool:

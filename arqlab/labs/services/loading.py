@@ -148,20 +148,14 @@ def load_lab_file(
 
     Raises `UnconfirmedLoadError` if stored topics would change, or a deadline to a date in the past
     (a new task may have one); a caller that loads more passes `changes`, to which these are added,
-    and asks itself. Raises `UserError`
-    (`archived`) if the lab is archived, or an archived task would change.
+    and asks itself. Raises `UserError` (`archived`) if the lab is archived, or an archived task
+    would change.
     """
     topic_changes, at = changes or TopicChanges(LoadChanges()), at or timezone.now()
-    for existing in Lab.objects.filter(slug=lab_file.slug):
-        require_unarchived(existing)
     edits = _decided_edits(lab_file, at=at, keeps_edits=choice.keeps_edits)
     kept_edits = {(edit.record, edit.field) for edit in edits if choice.keeps_edits}
-    lab, is_new = Lab.objects.get_or_create(
-        slug=lab_file.slug, defaults={"name": lab_file.name, "protocol": lab_file.protocol.slug}
-    )
+    lab, is_new = _lab_of(lab_file, by=by)
     changed = _update(lab, _without_kept(lab, _lab_fields(lab_file), kept_edits))
-    if is_new and by is not None:
-        grant_role(lab=lab, user=by, role=Membership.Role.ORGANIZER, by=by)
     tasks = [
         task.slug
         for position, task in enumerate(lab_file.tasks, start=1)
@@ -170,25 +164,41 @@ def load_lab_file(
         )
     ]
     if is_new or changed or tasks:
-        detail: dict[str, object] = {"tasks": tasks, "edits": list(map(str, edits))}
-        detail |= {
-            "changed": changed,
-            "keeps_edits": bool(kept_edits),
-            "changes": topic_changes.texts,
-        }
-        record_event("lab.load", lab, by, **detail)
+        record_event(
+            "lab.load",
+            lab,
+            by,
+            tasks=tasks,
+            edits=list(map(str, edits)),
+            changed=changed,
+            keeps_edits=bool(kept_edits),
+            changes=topic_changes.texts,
+        )
     if changes is None:
         require_confirmed(topic_changes.load, choice.confirmed)
     return lab
 
 
+def _lab_of(lab_file: LabFile, *, by: User | None) -> tuple[Lab, bool]:
+    """Return the lab of a file, and whether it is new: who loads a new lab organizes it."""
+    lab, is_new = Lab.objects.get_or_create(
+        slug=lab_file.slug, defaults={"name": lab_file.name, "protocol": lab_file.protocol.slug}
+    )
+    if is_new and by is not None:
+        grant_role(lab=lab, user=by, role=Membership.Role.ORGANIZER, by=by)
+    return lab, is_new
+
+
 def _decided_edits(
     lab_file: LabFile, *, at: datetime, keeps_edits: bool | None
 ) -> list[FolderEdit]:
-    """Return the edited values that differ from the folder, or raise if nobody decided."""
+    """Return the edited values that differ from the folder, or raise if nobody decided, or if the
+    lab is archived.
+    """
     lab = Lab.objects.filter(slug=lab_file.slug).first()
     if lab is None:
         return []
+    require_unarchived(lab)
     edited = _edited_values(lab)
     edits = [
         FolderEdit(lab.slug, name, getattr(lab, name), value)

@@ -1,6 +1,7 @@
 """Lists of judgments for organizers: of an item, by guidelines, and affected by visual ids."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, Protocol, TypedDict
 from urllib.parse import urlencode
 
@@ -78,19 +79,19 @@ class AffectedJudgment(TypedDict):
     version: str
 
 
+def _formula_links(lab: Lab, ids: str) -> str:
+    """Return links to the formulas with these visual ids, which are separated by commas."""
+    pairs = ((reverse("collection:formula-detail", args=[lab.slug, i]), i) for i in ids.split(", "))
+    return format_html_join(" ", '<a href="{}">{}</a>', pairs)
+
+
 def _affected_table(
     request: HttpRequest, lab: Lab, visual_map: VisualMap, rows: pl.DataFrame
 ) -> Table[AffectedJudgment]:
-    def links(ids: str) -> str:
-        pairs = (
-            (reverse("collection:formula-detail", args=[lab.slug, i]), i) for i in ids.split(", ")
-        )
-        return format_html_join(" ", '<a href="{}">{}</a>', pairs)
-
     def visual_ids(
         when: str, value: Callable[[AffectedJudgment], str], name: str
     ) -> Column[AffectedJudgment]:
-        kind = CellKind(links, "id")
+        kind = CellKind(partial(_formula_links, lab), "id")
         return Column(f"Visual id {when}", value, kind, name=name, order=when, by=name)
 
     return Table[AffectedJudgment](

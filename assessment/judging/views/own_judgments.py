@@ -72,18 +72,10 @@ def _judged_table(
     position = "instance__item__position"
     label = CellKind(lambda label: label_html(label, "key" if is_panel else ""))
 
-    def item(row: JudgedRow) -> str:
-        """Return the link of an item to its place on the judging page."""
-        return format_html(
-            '<a href="{0}?item={1}" data-item="{1}" hx-boost="false" '
-            'aria-label="{2}, position {3}">{2}</a>',
-            *(url, row.item.pk, row.heading, row.item.position),
-        )
-
     return Table[JudgedRow](
         "judgments",
         [
-            Column("Item", item, is_head=True, css="nowrap"),
+            Column("Item", lambda row: _item_link(row, url), is_head=True, css="nowrap"),
             Column("Position", lambda row: row.item.position, COUNT, order="position", by=position),
             Column("Label", lambda row: row.label, label, note=_does_not_count, order="label"),
             Column("Text", template="assessment/_judged_text.html", css="wrap"),
@@ -110,6 +102,15 @@ def _judged_table(
             "None of your judgments of this topic match. Choose All to list every judgment, "
             "newest first.",
         ),
+    )
+
+
+def _item_link(row: JudgedRow, url: str) -> str:
+    """Return the link of an item to its place on the judging page, whose address is given."""
+    return format_html(
+        '<a href="{0}?item={1}" data-item="{1}" hx-boost="false" '
+        'aria-label="{2}, position {3}">{2}</a>',
+        *(url, row.item.pk, row.heading, row.item.position),
     )
 
 
