@@ -109,7 +109,7 @@ class Doors:
 DOORS = [name for name in vars(Doors) if not name.startswith("_")]
 CALLERS = {
     "arqlab/labs/services/creating.py create_lab": "new_lab",
-    "arqlab/labs/services/loading.py load_lab_file": "lab_loaded_from_files",
+    "arqlab/labs/services/loading.py _lab_of": "lab_loaded_from_files",
     "arqlab/labs/services/people.py grant_role": "role_granted_on_the_people_page",
     "arqlab/teams/services.py create_team": "new_team",
     "arqlab/teams/services.py join_team": "team_link",
