@@ -106,6 +106,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "arqlab.server.middleware.NotAllowedMiddleware",
     "arqlab.server.middleware.SecondFactor",
+    "arqlab.server.middleware.Observers",
     "arqlab.server.middleware.ReadOnlyArchives",
     "arqlab.server.middleware.VisitMiddleware",
     "arqlab.server.middleware.UsedSessions",

@@ -26,7 +26,8 @@ from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, reso
 
 from arqlab.accounts.services.tokens import create_token
 from arqlab.accounts.signedin import SessionStore
-from arqlab.core.models import Job, User
+from arqlab.core.models import Job, Role, User
+from arqlab.labs.services.people import grant_role
 from arqlab.notices.models import Notice
 from arqlab.notices.services.invitations import invite_people
 from arqlab.notices.services.mailing import send_message
@@ -44,7 +45,7 @@ from tests.assessment.judging.desk import Desk, body_for, label_for
 from tests.assessment.rounds.factories import questions_of, round_of, vote
 from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
-from tests.factories import Scene, make_lab
+from tests.factories import Scene, UserFactory, make_lab
 
 pytestmark = pytest.mark.once
 ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
@@ -98,6 +99,9 @@ ACCOUNT = {
 """The pages of django-allauth, which lead elsewhere whoever has no use for them."""
 # The administration's pages are Django's own; nobody but a superuser gets in.
 DJANGOS_OWN = {"admin"}
+OF_ONE_ORGANIZER = ("assessment:ticket-advice",)
+"""What an organizer opens as the person who was asked, not as an organizer."""
+JSON = "application/json"
 ROUND_OF = {
     "assessment:round-votes": "training-2",
     "assessment:meeting": "training-2",
@@ -352,6 +356,7 @@ class Filled(NamedTuple):
     draft: Scene
     draft_run: Run
     cookies: dict[str, SimpleCookie]
+    observer: SimpleCookie
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +368,10 @@ def filled(kept_db: None, tmp_path_factory) -> Filled:
     in_round = Desk(public.assessor, round="training-1")
     items = Desk(public.assessor).next(), in_round.next()
     cookies = {role: cookies_of(person) for role, person in public.people.items()}
-    return Filled(public, run, *items, draft, fill(draft, folder), cookies)
+    observer = UserFactory()
+    grant_role(lab=public.lab, user=observer, role=Role.OBSERVER, by=None)
+    drafted = fill(draft, folder)
+    return Filled(public, run, *items, draft, drafted, cookies, cookies_of(observer))
 
 
 def cookies_of(person: User | AnonymousUser) -> SimpleCookie:
@@ -405,6 +413,27 @@ def test_a_url_lets_in_the_roles_of_its_question(method, name, roles, filled, db
             transaction.set_rollback(True)
 
     assert tuple(entered) == roles
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "roles"),
+    [row for row in rows() if not row[1].startswith(ALLAUTH)],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+def test_an_observer_reads_what_organizers_read_and_changes_nothing(
+    method, name, roles, filled, db
+):
+    path = address(name, filled.public, filled.run.pk)
+    sent = body(name, filled.public, filled.item) if method == "POST" else {}
+
+    with transaction.atomic():
+        answer = answer_to(method, path, filled.observer, **sent, headers={"accept": JSON})
+        transaction.set_rollback(True)
+
+    passes = "organizer" if method == "GET" and name not in OF_ONE_ORGANIZER else "outsider"
+    assert gets_in(answer) == (passes in roles)
+    if method == "POST" and "lab" in parameters_of(name) and not gets_in(answer):
+        assert "Observers see what organizers see" in answer.json()["message"]
 
 
 LINK = re.compile(r'\b(?:href|action|hx-get|hx-post|src)="([^"]*)"')

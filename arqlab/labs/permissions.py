@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Role, Task, Topic, User, Visitor
-from arqlab.core.permissions import allowed, signed_in
+from arqlab.core.permissions import allowed, organizing_roles, signed_in
 from arqlab.web.tabs import for_organizers
 
 
@@ -22,13 +22,22 @@ def has_role(user: Visitor, lab: Lab, *roles: str) -> bool:
 
 
 def may_organize(user: Visitor, lab: Lab) -> bool:
-    """Return whether a user may organize the lab: its organizers and superusers may."""
-    return user.is_authenticated and (user.is_superuser or has_role(user, lab, *Role.organizing()))
+    """Return whether a user may organize the lab: its organizers and superusers may.
+
+    An observer may in a request that only reads: every change asks again.
+    """
+    return user.is_authenticated and (user.is_superuser or has_role(user, lab, *organizing_roles()))
 
 
 def labs_organized_by(user: Visitor) -> QuerySet[Lab]:
     """Return the labs that a user organizes; a superuser organizes all labs."""
-    return _labs_of(user, Role.organizing())
+    return _labs_of(user, organizing_roles())
+
+
+def labs_observed_by(user: Visitor) -> QuerySet[Lab]:
+    """Return the labs that a user sees as their organizers do, and does not organize."""
+    observed = _labs_of(user, Role.that(lambda rights: rights.observes))
+    return observed.exclude(pk__in=_labs_of(user, Role.organizing()))
 
 
 def labs_staffed_by(user: Visitor) -> QuerySet[Lab]:

@@ -25,6 +25,7 @@ from arqlab.core.models import (
     User,
     Visitor,
 )
+from arqlab.core.permissions import organizing_roles
 
 # Topic information that everyone may see (protocol §3). Other fields may reveal judgments.
 TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity", "text_dependence", "split")
@@ -68,8 +69,14 @@ class LabRoles:
 
     @property
     def organizes(self) -> bool:
-        """Return whether the user runs the lab."""
-        return any(role.rights.organizes for role in self.granted)
+        """Return whether the user runs the lab, or sees all of it in a request that only reads."""
+        return any(role in organizing_roles() for role in self.granted)
+
+    @property
+    def only_observes(self) -> bool:
+        """Return whether the user sees what organizers see, and does not run the lab."""
+        rights = [role.rights for role in self.granted]
+        return any(one.observes for one in rights) and not any(one.organizes for one in rights)
 
     @property
     def assesses(self) -> bool:

@@ -29,6 +29,7 @@ from arqlab.accounts.services.sessions import is_use_due, record_session_use
 from arqlab.core.caches import AT_ONCE, NotComputedError, computing_at_most
 from arqlab.core.errors import error_body
 from arqlab.core.models import Lab, Task, Team
+from arqlab.core.permissions import observers_pass
 from arqlab.core.views.answers import API, wants_json
 from arqlab.core.views.error_pages import (
     SIGNED_OUT,
@@ -40,7 +41,7 @@ from arqlab.core.views.error_pages import (
 )
 from arqlab.core.visits import Visit, after_visit, write_visit
 from arqlab.jobs.views import being_computed, computing_news
-from arqlab.labs.permissions import labs_visible_to
+from arqlab.labs.permissions import labs_observed_by, labs_visible_to
 from arqlab.server.services.metrics import REQUESTS
 from arqlab.server.views import health
 from arqlab.web.pages import page_of
@@ -48,6 +49,7 @@ from arqlab.web.places import url_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."
+OBSERVES = "Observers see what organizers see, and change nothing. Ask an organizer to do it."
 
 
 class _Middleware:
@@ -376,6 +378,22 @@ def checks_itself(view: Any) -> bool:
     return bool(getattr(getattr(view, "cls", None), "checks_itself", False))
 
 
+class Observers(_Middleware):
+    """Shows observers of a lab what organizers see, and says why they cannot change it."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response of the view, or a refusal instead of 404 if an observer asked."""
+        is_safe = request.method in SAFE
+        with observers_pass(is_safe):
+            response = self.get_response(request)
+        slug = request.resolver_match and request.resolver_match.kwargs.get("lab")
+        if is_safe or response.status_code != 404 or not slug:
+            return response
+        if not labs_observed_by(request.user).filter(slug=slug).exists():
+            return response
+        return _refused(request, slug, OBSERVES, code="observer", status=403)
+
+
 class ReadOnlyArchives(_Middleware):
     """Refuses requests that would change an archived lab or task."""
 
@@ -388,17 +406,22 @@ class ReadOnlyArchives(_Middleware):
         slug = kwargs.get("lab") or _lab_of_invitation(request, kwargs)
         if slug is None:
             return None
-        name = str(request.resolver_match and request.resolver_match.view_name)
         if page_of(request).in_archive or checks_itself(view):
             return None
         if not is_archived(slug, kwargs.get("task", "")):
             return None
         if not labs_visible_to(request.user).filter(slug=slug).exists():
             return None  # the view answers 404
-        if not request.accepts("text/html") or ":api-" in name:
-            return JsonResponse(error_body(REFUSAL, "archived"), status=409)
-        messages.error(request, REFUSAL)
-        return redirect(url_of("lab", lab=slug))
+        return _refused(request, slug, REFUSAL, code="archived", status=409)
+
+
+def _refused(request: HttpRequest, lab: str, text: str, *, code: str, status: int) -> HttpResponse:
+    """Return a refusal: JSON to a client of the API, and the page of the lab with it to others."""
+    name = str(request.resolver_match and request.resolver_match.view_name)
+    if not request.accepts("text/html") or ":api-" in name:
+        return JsonResponse(error_body(text, code), status=status)
+    messages.error(request, text)
+    return redirect(url_of("lab", lab=lab))
 
 
 def _lab_of_invitation(request: HttpRequest, kwargs: dict[str, Any]) -> str | None:

@@ -25,7 +25,7 @@ class Action(StrEnum):
     CHANGE_SECOND_FACTOR = "The second factor of your account was set up, changed or removed"
     CREATE_TOKEN = "An API token was created for your account"  # noqa: S105
     DELETE_ACCOUNT = "Your account was deleted"
-    GRANT_ORGANIZER = "You made somebody an organizer"
+    GRANT_ORGANIZER = "You made somebody an organizer or observer"
     ADMINISTER = "An administrator of the server changed your account"
 
 

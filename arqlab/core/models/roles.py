@@ -16,6 +16,7 @@ class Rights:
     - has_team: belongs to a team, and joins it by its invitation. Other roles are granted, and see
       the lab's tasks and topics before they open.
     - organizes: runs the lab, and gets the notices about its work.
+    - observes: sees what organizers see, and changes nothing.
     - judges: may have topics and items to judge.
     - assesses: judges by default, before others in lists and choices.
     - looks_up: may search the lab's collection.
@@ -27,6 +28,7 @@ class Rights:
     does: str
     has_team: bool = False
     organizes: bool = False
+    observes: bool = False
     judges: bool = False
     assesses: bool = False
     looks_up: bool = False
@@ -38,6 +40,7 @@ class Role(models.TextChoices):
     """The roles of people in a lab, in the order in which pages list them."""
 
     ORGANIZER = "organizer", "Organizer"
+    OBSERVER = "observer", "Observer"
     ASSESSOR = "assessor", "Assessor"
     MEMBER = "member", "Team member"
 
@@ -71,9 +74,15 @@ class Role(models.TextChoices):
         """Return the roles whose people run the lab."""
         return cls.that(lambda rights: rights.organizes)
 
+    @classmethod
+    def seeing_all(cls) -> list[Role]:
+        """Return the roles whose people see all of the lab: those who run it, and observers."""
+        return cls.that(lambda rights: rights.organizes or rights.observes)
+
 
 _RIGHTS = {
     Role.ORGANIZER: Rights("run the lab", organizes=True, judges=True, looks_up=True),
+    Role.OBSERVER: Rights("see what organizers see and change nothing", observes=True),
     Role.ASSESSOR: Rights(
         "judge items",
         judges=True,

@@ -33,7 +33,7 @@ def grant_role(
     earlier = Membership.objects.filter(lab=lab, user=user, role=role, team=None).first()
     if earlier:
         return earlier
-    if role in Role.organizing() and by is not None and by != user:
+    if role in Role.seeing_all() and by is not None and by != user:
         require_identity(Action.GRANT_ORGANIZER, by=by, detail=f"{user.name} in {lab}")
     refused = refusal_of_both_sides(user, lab, role=role)
     if isinstance(refused, ConfirmationError) and confirmed not in (True, refused.question):

@@ -38,6 +38,7 @@ def lab_tabs(context: dict[str, Any]) -> dict[str, Any]:
         "section": context.get("section", page_of(request).section),
         "here": request.path,
         "name": page_task.name if page_task else lab.name,
+        "only_observes": standing.only_observes,
     }
 
 

@@ -39,9 +39,9 @@ def invite_people(
 ) -> Invited:
     """Invite addresses to a role, or to a team as its members, and queue their mail.
 
-    Who invites organizers confirms who they are (`require_identity`).
+    Who invites organizers or observers confirms who they are (`require_identity`).
     """
-    if role in Role.organizing():
+    if role in Role.seeing_all():
         require_identity(Action.GRANT_ORGANIZER, by=by, detail=f"{', '.join(addresses)} in {lab}")
     # Lock the lab: of two organizers who invite at once, the second must see the first's.
     Lab.objects.select_for_update().get(pk=lab.pk)
