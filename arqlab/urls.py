@@ -8,7 +8,7 @@ from django.views.generic import RedirectView
 from arqlab.accounts.admin import confirmed
 from arqlab.apps import lab_apps
 from arqlab.core.views import error_pages
-from arqlab.web.pages import patterns_of
+from arqlab.web.patterns import patterns_of
 
 # One sign-in page, so that one limit counts all wrong passwords.
 admin.site.admin_view = confirmed(admin.site.admin_view)  # type: ignore[method-assign]

@@ -8,8 +8,8 @@ from django.db.models import Count
 from django.urls import reverse
 
 from arqlab.core.models import Lab, Task, User, Visitor
-from arqlab.labs.oddities import counted, task_url
 from arqlab.labs.selectors import LabRoles, LabRow, TaskRow
+from arqlab.web import counted, task_url
 from assessment.assignments.selectors.grid import TopicRow
 from assessment.judging.selectors.own_work import OwnWork, TaskJudging, own_work, task_judging
 from assessment.models import QrelSet

@@ -27,10 +27,10 @@ from arqkit.records import Severity
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, STANDINGS
 from arqlab.core.apis import ErrorSerializer
 from arqlab.core.models import ApiToken, Task, Team
-from arqlab.core.permissions import signed_in
-from arqlab.labs.oddities import task_url
+from arqlab.core.views import signed_in
 from arqlab.labs.permissions import may_organize
 from arqlab.teams.services import lab_team
+from arqlab.web import task_url
 from submissions.forms import LONGEST_REASON
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for

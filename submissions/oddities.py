@@ -6,7 +6,8 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from arqlab.core.models import Task
-from arqlab.labs.oddities import Oddity, named_oddity, submission_oddities, task_url
+from arqlab.labs.oddities import Oddity, named_oddity, submission_oddities
+from arqlab.web import task_url
 from submissions.models import Run
 from submissions.selectors import identical_runs
 

@@ -23,9 +23,9 @@ from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy, with_order
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Lab, Task, Team, Visitor
-from arqlab.labs.oddities import task_url
 from arqlab.labs.permissions import may_organize
 from arqlab.labs.selectors import LabRoles, topic_ids
+from arqlab.web import task_url
 from collection.selectors.collections import (
     collection_of,
     formula_files,

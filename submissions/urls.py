@@ -2,7 +2,8 @@
 
 from django.urls import include, path
 
-from arqlab.web.pages import API, TASK, pages_in
+from arqlab.web import TASK
+from arqlab.web.patterns import API, pages_in
 from submissions import apis
 
 app_name = "submissions"

@@ -13,7 +13,7 @@ from django.utils import timezone
 from arqlab.accounts.authentication import VisitorThrottle
 from arqlab.accounts.services.tokens import create_token
 from arqlab.core.models import Lab
-from arqlab.web.pages import FILE
+from arqlab.web import FILE
 from tests.factories import Scene
 from tests.test_access import named_addresses, named_views, parameters_of
 

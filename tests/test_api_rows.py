@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import get_resolver, reverse
 
-from arqlab.web.pages import ROWS
+from arqlab.web import ROWS
 from assessment.models import Judgment
 from tests.assessment.factories import judge, make_pool
 from tests.evaluation.factories import make_qrels, make_run

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from math import ceil
 from pathlib import Path
+from statistics import median
 
 import pytest
 from django.conf import settings
@@ -73,6 +74,8 @@ FILLERS_PER_CENT = 1
 """The functions that may bind one of them."""
 ANY_PER_1000_LINES = 11.2
 """The uses of `Any` that product code may have; the goal is 7, and the figure only falls."""
+VIEW_MODULES, VIEW_NAMES = 9, 23
+"""Our modules, and their names, that a module of views imports in the median: both only fall."""
 AS_SOMEBODY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
 LANDED = "tests/upgrades/landed-migrations.txt"
 """The hashes of all migrations, as sha256sum writes them: a migration that landed never changes."""
@@ -709,3 +712,48 @@ def refuse(name):
     raise UserError(TEXTS["closed"].format(name=name), code="closed")
 """
     assert refusals_from_data(ast.parse(code)) == ["TEXTS['closed']"]
+
+
+FRONTS = ("arqlab.web", "arqlab.core.views")
+"""The packages whose `__all__` says what is imported from them, and not from their modules."""
+
+
+def imported(source: str) -> set[tuple[str, str]]:
+    """Return the modules of ours that a source imports from, each with the names of it."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    modules = {(str(node.module), alias.name) for node in nodes for alias in node.names}
+    return {each for each in modules if each[0].split(".")[0] in PACKAGES}
+
+
+def imported_past_a_front(source: str) -> set[str]:
+    """Return the names that a source imports from a module behind a front, which has them too."""
+    return {
+        f"{module}.{name}"
+        for front in FRONTS
+        for module, name in imported(source)
+        if module.startswith(f"{front}.")
+        and {name, module.rpartition(".")[2]} & {*import_module(front).__all__}
+    }
+
+
+def is_behind(path: Path) -> bool:
+    """Return whether a file is a module of a front, which imports the others as modules."""
+    return path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").startswith(FRONTS)
+
+
+def test_what_a_front_has_is_imported_from_it():
+    apart = [path for path in product_files() if not is_behind(path)]
+    past = {path.name: imported_past_a_front(path.read_text(encoding="utf-8")) for path in apart}
+    assert {name: names for name, names in past.items() if names} == {}
+
+
+def test_an_import_past_a_front_is_seen():
+    source = "from arqlab.web.cells import DAY\nfrom arqlab.web.tables import Cell, Table\n"
+    assert imported_past_a_front(source) == {"arqlab.web.cells.DAY", "arqlab.web.tables.Table"}
+
+
+def test_a_module_of_views_imports_few_modules_and_names():
+    views = [path for path in product_files() if "views" in path.parts and path.stem != "__init__"]
+    pairs = [imported(path.read_text(encoding="utf-8")) for path in views]
+    assert median(len({module for module, _ in each}) for each in pairs) <= VIEW_MODULES
+    assert median(len({name for _, name in each}) for each in pairs) <= VIEW_NAMES

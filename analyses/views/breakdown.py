@@ -16,12 +16,20 @@ from arqkit.measures.names import Measure
 from arqkit.records import ItemKind, TaskKind
 from arqkit.topics import heading, info_fields
 from arqlab.core.models import Task
-from arqlab.labs.oddities import counted, task_url
 from arqlab.labs.permissions import may_organize, organized_task_or_404, task_or_404
 from arqlab.labs.selectors import PUBLIC_INFO
-from arqlab.web.cells import COUNT, SCORE, TAU, TENTHS
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Row, Table, answer, run_columns
+from arqlab.web import (
+    TASK,
+    Column,
+    Pages,
+    Row,
+    Table,
+    answer,
+    cells,
+    counted,
+    run_columns,
+    task_url,
+)
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named, version_topics
 from assessment.qrels.views.labels import label_columns
@@ -146,7 +154,7 @@ def _instances_table(task: Task, qrel_set: QrelSet, scores: InstanceScores) -> T
                 Column(
                     f"{rated.measure.heading}, {('all', 'distinct')[side]}",
                     _mean(rated.sides[side]),
-                    SCORE,
+                    cells.SCORE,
                     name=f"{rated.measure.label}, {rated.sides[side].name}",
                 )
                 for side in (0, 1)
@@ -173,9 +181,9 @@ def _taus_table(
         "taus",
         [
             first,
-            Column("Runs", lambda row: pair(row).runs, COUNT),
-            Column("Kendall’s tau", lambda row: pair(row).tau, TAU),
-            Column("Swaps", lambda row: pair(row).swaps, COUNT),
+            Column("Runs", lambda row: pair(row).runs, cells.COUNT),
+            Column("Kendall’s tau", lambda row: pair(row).tau, cells.TAU),
+            Column("Swaps", lambda row: pair(row).swaps, cells.COUNT),
         ],
         rows,
         caption=f"Kendall’s tau-b between the rankings {sides}: 1 for the same ranking, −1 for the "
@@ -247,13 +255,13 @@ def _groups_table(
     return Table[PlacedRun](
         "groups",
         [
-            Column("No.", lambda row: row.place + 1, COUNT, name=None),
+            Column("No.", lambda row: row.place + 1, cells.COUNT, name=None),
             *runs,
             *(
                 Column(
                     f"{group.name.capitalize()} ({group.topics})",
                     _mean(group),
-                    SCORE,
+                    cells.SCORE,
                     name=f"{group.name} ({group.topics} topics)",
                     best=_is_best(group, compared),
                 )
@@ -286,12 +294,12 @@ def _labels_table(
             if of_group
         }
         rows.append(GroupLabels(name, len(of_group), means))
-    columns: list[Column[GroupLabels]] = label_columns(labels, lambda row: row.means, TENTHS)
+    columns: list[Column[GroupLabels]] = label_columns(labels, lambda row: row.means, cells.TENTHS)
     return Table[GroupLabels](
         "labels",
         [
             Column("Group", lambda row: row.group.capitalize(), is_head=True),
-            Column("Topics", lambda row: row.topics, COUNT),
+            Column("Topics", lambda row: row.topics, cells.COUNT),
             *columns,
         ],
         rows,

@@ -18,10 +18,7 @@ from arqkit.reusability.certificate import Certificate, Harm, LeftOut
 from arqlab.core.models import Task
 from arqlab.jobs.views import page_of_job, requested
 from arqlab.labs.permissions import task_or_404
-from arqlab.web.cells import COUNT, MEASURE, RANKS, SCORE, SIGNED, TAU, TENTHS
-from arqlab.web.downloads import table_response
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Chart, Column, Table
+from arqlab.web import TASK, Chart, Column, Pages, Table, cells, table_response
 from assessment.models import QrelSet
 from evaluation.permissions import score_access_of
 from evaluation.views.tables import FEW_BARS
@@ -108,14 +105,14 @@ def _findings_table(
         "findings",
         [
             Column("Measure", lambda row: row.measure.heading, is_head=True, link=other),
-            Column("Mean change", lambda row: row.teams.mean, SCORE, over=TEAM_LEFT_OUT),
-            Column("Largest", lambda row: row.teams.largest, SCORE, over=TEAM_LEFT_OUT),
-            Column("Ranks", lambda row: row.teams.ranks, COUNT, over=TEAM_LEFT_OUT),
-            Column("Tau", lambda row: row.teams.tau, TAU, over=TEAM_LEFT_OUT),
-            Column("Mean change", lambda row: row.runs.mean, SCORE, over=RUN_LEFT_OUT),
-            Column("Largest", lambda row: row.runs.largest, SCORE, over=RUN_LEFT_OUT),
-            Column("Ranks", lambda row: row.runs.ranks, COUNT, over=RUN_LEFT_OUT),
-            Column("Tau", lambda row: row.runs.tau, TAU, over=RUN_LEFT_OUT),
+            Column("Mean change", lambda row: row.teams.mean, cells.SCORE, over=TEAM_LEFT_OUT),
+            Column("Largest", lambda row: row.teams.largest, cells.SCORE, over=TEAM_LEFT_OUT),
+            Column("Ranks", lambda row: row.teams.ranks, cells.COUNT, over=TEAM_LEFT_OUT),
+            Column("Tau", lambda row: row.teams.tau, cells.TAU, over=TEAM_LEFT_OUT),
+            Column("Mean change", lambda row: row.runs.mean, cells.SCORE, over=RUN_LEFT_OUT),
+            Column("Largest", lambda row: row.runs.largest, cells.SCORE, over=RUN_LEFT_OUT),
+            Column("Ranks", lambda row: row.runs.ranks, cells.COUNT, over=RUN_LEFT_OUT),
+            Column("Tau", lambda row: row.runs.tau, cells.TAU, over=RUN_LEFT_OUT),
         ],
         rows,
         caption="Changes in scores and ranks of the runs when their team, or the run itself, is "
@@ -134,9 +131,9 @@ def _primes_table(primes: pl.DataFrame) -> Table[_PrimeRow]:
     return Table[_PrimeRow](
         "primes",
         [
-            Column("Measure", lambda row: row.measure, MEASURE, is_head=True),
-            Column("Prime", lambda row: row.prime, MEASURE),
-            Column("Kendall’s tau", lambda row: row.tau, TAU),
+            Column("Measure", lambda row: row.measure, cells.MEASURE, is_head=True),
+            Column("Prime", lambda row: row.prime, cells.MEASURE),
+            Column("Kendall’s tau", lambda row: row.tau, cells.TAU),
         ],
         [_PrimeRow(*row) for row in primes.select(_PrimeRow._fields).iter_rows()],
         caption="The prime measure removes unjudged items before it scores a ranking. Tau compares "
@@ -157,9 +154,9 @@ def _teams_table(parties: pl.DataFrame) -> Table[_PartyRow]:
         "teams",
         [
             Column("Team", lambda row: row.party, is_head=True),
-            Column("Items", lambda row: row.items, COUNT),
-            Column("Relevant", lambda row: row.relevant, COUNT),
-            Column("Kendall’s tau", lambda row: row.tau, TAU),
+            Column("Items", lambda row: row.items, cells.COUNT),
+            Column("Relevant", lambda row: row.relevant, cells.COUNT),
+            Column("Kendall’s tau", lambda row: row.tau, cells.TAU),
         ],
         [_PartyRow(*row) for row in rows.select(_PartyRow._fields).iter_rows()],
         caption="The judged items that only the runs of this team contributed, and Kendall’s tau "
@@ -201,23 +198,37 @@ def _runs_table(
         [
             Column("Team", lambda row: row.without_team.team),
             Column("Run", lambda row: row.without_team.tag, is_head=True),
-            Column("Score", lambda row: row.without_team.value, SCORE, over="All judgments"),
-            Column("Rank", lambda row: row.without_team.rank, COUNT, over="All judgments"),
-            Column("Unjudged", lambda row: row.without_team.unjudged, TENTHS, over="All judgments"),
-            Column("Score", lambda row: row.without_team.value_without, SCORE, over=TEAM_LEFT_OUT),
-            Column("Change", lambda row: row.without_team.change, SIGNED, over=TEAM_LEFT_OUT),
-            Column("Ranks", lambda row: row.without_team.rank_change, RANKS, over=TEAM_LEFT_OUT),
+            Column("Score", lambda row: row.without_team.value, cells.SCORE, over="All judgments"),
+            Column("Rank", lambda row: row.without_team.rank, cells.COUNT, over="All judgments"),
+            Column(
+                "Unjudged",
+                lambda row: row.without_team.unjudged,
+                cells.TENTHS,
+                over="All judgments",
+            ),
+            Column(
+                "Score", lambda row: row.without_team.value_without, cells.SCORE, over=TEAM_LEFT_OUT
+            ),
+            Column("Change", lambda row: row.without_team.change, cells.SIGNED, over=TEAM_LEFT_OUT),
+            Column(
+                "Ranks", lambda row: row.without_team.rank_change, cells.RANKS, over=TEAM_LEFT_OUT
+            ),
             Column(
                 "Unjudged",
                 lambda row: row.without_team.unjudged_without,
-                TENTHS,
+                cells.TENTHS,
                 over=TEAM_LEFT_OUT,
             ),
-            Column("Items", lambda row: row.without_run.items, COUNT, over=RUN_LEFT_OUT),
-            Column("Change", lambda row: row.without_run.change, SIGNED, over=RUN_LEFT_OUT),
-            Column("Ranks", lambda row: row.without_run.rank_change, RANKS, over=RUN_LEFT_OUT),
+            Column("Items", lambda row: row.without_run.items, cells.COUNT, over=RUN_LEFT_OUT),
+            Column("Change", lambda row: row.without_run.change, cells.SIGNED, over=RUN_LEFT_OUT),
             Column(
-                "Unjudged", lambda row: row.without_run.unjudged_without, TENTHS, over=RUN_LEFT_OUT
+                "Ranks", lambda row: row.without_run.rank_change, cells.RANKS, over=RUN_LEFT_OUT
+            ),
+            Column(
+                "Unjudged",
+                lambda row: row.without_run.unjudged_without,
+                cells.TENTHS,
+                over=RUN_LEFT_OUT,
             ),
         ],
         [_RunRow(*pair) for pair in zip(teams, runs_alone, strict=True)],
@@ -256,11 +267,11 @@ def _depths_table(depths: pl.DataFrame, measure: Measure) -> Table[_DepthRow]:
     return Table[_DepthRow](
         "depths",
         [
-            Column("Depth", lambda row: row.depth, COUNT, is_head=True),
-            Column("Items", lambda row: row.items, COUNT),
-            Column("Relevant", lambda row: row.relevant, COUNT),
-            Column("Kendall’s tau", lambda row: row.tau, TAU),
-            Column("Largest change", lambda row: row.change, SCORE),
+            Column("Depth", lambda row: row.depth, cells.COUNT, is_head=True),
+            Column("Items", lambda row: row.items, cells.COUNT),
+            Column("Relevant", lambda row: row.relevant, cells.COUNT),
+            Column("Kendall’s tau", lambda row: row.tau, cells.TAU),
+            Column("Largest change", lambda row: row.change, cells.SCORE),
         ],
         [_DepthRow(*row) for row in depths.select(_DepthRow._fields).iter_rows()],
         caption="The judged items of the runs down to this depth, including those that no run "

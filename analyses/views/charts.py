@@ -8,9 +8,7 @@ from django.utils.html import format_html
 
 from arqkit.agreement.estimates import Agreement, Coefficients, Estimate
 from arqkit.labels import LabelScale
-from arqlab.web.cells import COUNT, DASH, HUNDREDTHS, CellKind
-from arqlab.web.cells import label as label_html
-from arqlab.web.tables import Chart, Column, Table
+from arqlab.web import Chart, Column, Table, cells
 from assessment.pools.views.charts import HEATS
 
 MOST_NARROW = 16
@@ -20,8 +18,9 @@ NO_VALUES = (
     "labels."
 )
 
-INTERVAL = CellKind(
-    lambda figure: DASH if figure.low is None else f"{figure.low:.2f} to {figure.high:.2f}", "num"
+INTERVAL = cells.CellKind(
+    lambda figure: cells.DASH if figure.low is None else f"{figure.low:.2f} to {figure.high:.2f}",
+    "num",
 )
 
 
@@ -91,7 +90,7 @@ def _table(
     """
     columns: list[Column[AgreementRow]] = [
         Column(heading, lambda row: row.name, is_head=True),
-        Column("Items", lambda row: row.items, COUNT),
+        Column("Items", lambda row: row.items, cells.COUNT),
     ]
     for place, way in enumerate(ways):
         columns += _way_columns(place, way)
@@ -134,7 +133,7 @@ def _way_columns(place: int, way: str) -> tuple[Column[AgreementRow], Column[Agr
     """Return the columns of a coefficient and its interval by a way to read labels."""
     interval = format_html('<span class="visually-hidden">{}, </span>95% interval', way)
     return (
-        Column(way, lambda row: row.figures[place].value, HUNDREDTHS),
+        Column(way, lambda row: row.figures[place].value, cells.HUNDREDTHS),
         Column(interval, lambda row: row.figures[place], INTERVAL),
     )
 
@@ -169,13 +168,13 @@ def confusion_table(
     """
     totals = [sum(column) for column in zip(*matrix, strict=True)]
     same = sum(counts[place] for place, counts in enumerate(matrix))
-    labels = [label_html(label) for label in scale.judgments]
+    labels = [cells.label(label) for label in scale.judgments]
     return Table[ConfusionRow](
         "first-second",
         [
             Column(first, lambda row: row.label, is_head=True, hides_heading=True),
             *(_confusion_column(label, place) for place, label in enumerate(labels)),
-            Column("Total", lambda row: sum(row.counts), COUNT),
+            Column("Total", lambda row: sum(row.counts), cells.COUNT),
         ],
         [ConfusionRow(*row) for row in zip(labels, matrix, range(len(labels)), strict=True)],
         caption=f"Rows: {first}. Columns: {second}. Equal labels: {same:,} of {sum(totals):,}, "

@@ -29,24 +29,8 @@ from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task
-from arqlab.labs.oddities import counted, task_url
 from arqlab.labs.permissions import task_or_404
-from arqlab.web.cells import (
-    COUNT,
-    HUNDREDTHS,
-    P_VALUE,
-    RUN,
-    SCORE,
-    SIGNED,
-    CellKind,
-    p_value,
-    run_name,
-    signed,
-    team_name,
-)
-from arqlab.web.downloads import table_response
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer
+from arqlab.web import TASK, Column, Pages, Table, answer, cells, counted, table_response, task_url
 from evaluation.permissions import ScoreAccess, VisibleBoard, all_runs_of
 from evaluation.selectors.boards import number_or_none
 from evaluation.selectors.records import board_topics
@@ -61,7 +45,9 @@ from evaluation.views.tables import (
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
-STARRED = CellKind(lambda p: f"{p_value(p)}*" if p < SIGNIFICANT else p_value(p), "num")
+STARRED = cells.CellKind(
+    lambda p: f"{cells.p_value(p)}*" if p < SIGNIFICANT else cells.p_value(p), "num"
+)
 """A p-value, with an asterisk if it is significant."""
 TopicRow = TypeVar("TopicRow", bound=ComparedTopic | SeveralTopic)
 TESTS = {
@@ -120,7 +106,9 @@ def _several_tables(
 
     def column(place: int, run: BoardRun) -> Column[SeveralTopic]:
         name = f"{run.label} ({place + 1})"
-        return Column(run.label, lambda row: row.values[place], SCORE, name=name, title=str(run))
+        return Column(
+            run.label, lambda row: row.values[place], cells.SCORE, name=name, title=str(run)
+        )
 
     columns = [column(*run) for run in enumerate(several.runs)]
     return [
@@ -150,13 +138,13 @@ def _pairs_table(
     return Table[PairSummary](
         "pairs",
         [
-            Column("First run", lambda row: row.first, RUN, is_head=True),
-            Column("Second run", lambda row: row.second, RUN),
-            Column("Difference", lambda row: row.difference, SIGNED),
-            Column("Wins", lambda row: row.wins, COUNT),
-            Column("Ties", lambda row: row.ties, COUNT),
-            Column("Losses", lambda row: row.losses, COUNT),
-            Column("Effect size", lambda row: row.effect, HUNDREDTHS, title=cohen),
+            Column("First run", lambda row: row.first, cells.RUN, is_head=True),
+            Column("Second run", lambda row: row.second, cells.RUN),
+            Column("Difference", lambda row: row.difference, cells.SIGNED),
+            Column("Wins", lambda row: row.wins, cells.COUNT),
+            Column("Ties", lambda row: row.ties, cells.COUNT),
+            Column("Losses", lambda row: row.losses, cells.COUNT),
+            Column("Effect size", lambda row: row.effect, cells.HUNDREDTHS, title=cohen),
             Column(
                 "p", lambda row: row.p, STARRED, link=page, best=lambda pair: pair.is_significant
             ),
@@ -177,7 +165,7 @@ def _pair_tables(sight: ScoreAccess, pair: RunPair, context: dict[str, Any]) -> 
         Column(
             "First run",
             lambda row: row.first,
-            SCORE,
+            cells.SCORE,
             name=f"{first} (1)",
             best=lambda row: row.difference > 0,
             title=first,
@@ -185,12 +173,12 @@ def _pair_tables(sight: ScoreAccess, pair: RunPair, context: dict[str, Any]) -> 
         Column(
             "Second run",
             lambda row: row.second,
-            SCORE,
+            cells.SCORE,
             name=f"{second} (2)",
             best=lambda row: row.difference < 0,
             title=second,
         ),
-        Column("Difference", lambda row: row.difference, SIGNED, name="difference"),
+        Column("Difference", lambda row: row.difference, cells.SIGNED, name="difference"),
     ]
     points = [row._asdict() for row in pair.topics]
     tables: list[Table[Any]] = [
@@ -255,12 +243,12 @@ def _figures_table(
         [
             Column(
                 "Run",
-                lambda row: run_name(row.run, page(row.run)),
+                lambda row: cells.run_name(row.run, page(row.run)),
                 is_head=True,
-                note=lambda row: team_name(row.run),
+                note=lambda row: cells.team_name(row.run),
             ),
-            Column("Mean", lambda row: row.mean, SCORE),
-            Column("Topics won", lambda row: row.topics_won, COUNT),
+            Column("Mean", lambda row: row.mean, cells.SCORE),
+            Column("Topics won", lambda row: row.topics_won, cells.COUNT),
         ],
         [
             _SideFigures(pair.first, pair.means[0], pair.wins),
@@ -268,7 +256,7 @@ def _figures_table(
         ],
         caption=f"{compared.measure.heading} over {topics}. The difference is the first run minus "
         "the second.",
-        foot=[["Difference", signed(pair.difference), f"{pair.ties} tied"]],
+        foot=[["Difference", cells.signed(pair.difference), f"{pair.ties} tied"]],
     )
 
 
@@ -277,10 +265,12 @@ def _tests_table(pair: RunPair, compared: ComparedRuns) -> Table[PairTest]:
         "tests",
         [
             Column("Test", lambda row: TESTS[row.test], is_head=True),
-            Column("p", lambda row: row.plain, P_VALUE),
-            Column("Holm", lambda row: None if row.test == TUKEY else row.holm, P_VALUE),
+            Column("p", lambda row: row.plain, cells.P_VALUE),
+            Column("Holm", lambda row: None if row.test == TUKEY else row.holm, cells.P_VALUE),
             Column(
-                "Benjamini–Hochberg", lambda row: None if row.test == TUKEY else row.bh, P_VALUE
+                "Benjamini–Hochberg",
+                lambda row: None if row.test == TUKEY else row.bh,
+                cells.P_VALUE,
             ),
         ],
         pair.tests,
@@ -294,10 +284,10 @@ def _similarity_table(similarity: RunSimilarity) -> Table[RunSimilarity]:
     return Table[RunSimilarity](
         "similarity",
         [
-            Column("Rank-biased overlap (p = 0.9)", lambda row: row.overlap, SCORE),
-            Column(f"Jaccard at {cutoff}", lambda row: row.jaccard, SCORE),
-            Column(f"Judged at {cutoff}, first run", lambda row: row.judged[0], SCORE),
-            Column(f"Judged at {cutoff}, second run", lambda row: row.judged[1], SCORE),
+            Column("Rank-biased overlap (p = 0.9)", lambda row: row.overlap, cells.SCORE),
+            Column(f"Jaccard at {cutoff}", lambda row: row.jaccard, cells.SCORE),
+            Column(f"Judged at {cutoff}, first run", lambda row: row.judged[0], cells.SCORE),
+            Column(f"Judged at {cutoff}, second run", lambda row: row.judged[1], cells.SCORE),
         ],
         [similarity],
         caption="Similarity of the rankings: means over the topics that both runs answered. Only "
@@ -320,13 +310,13 @@ def comparison_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     query = urlencode({**context["board_query"], "measure": compared.measure.label})
     address = f"{task_url('analyses:comparison', task)}?{query}"
     lines = _pair_lines(compared, getattr(family, choice["correction"]), address)
-    cells = [cell for line in lines for cell in line["cells"]]
+    compared_cells = [cell for line in lines for cell in line["cells"]]
     context |= choice | {
         "compared": compared,
         "apart": every.runs[len(compared.runs) :],
         "lines": lines,
-        "pairs": sum(cell["value"] is not None for cell in cells),
-        "significant": sum(cell["is_significant"] for cell in cells),
+        "pairs": sum(cell["value"] is not None for cell in compared_cells),
+        "significant": sum(cell["is_significant"] for cell in compared_cells),
         "enough": ENOUGH,
     }
     return render(request, "analyses/comparison_matrix.html", context)

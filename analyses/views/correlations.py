@@ -17,9 +17,7 @@ from analyses.services.correlations import (
 from arqkit.measures.names import MEASURE_KINDS
 from arqlab.core.models import Task
 from arqlab.labs.permissions import task_or_404
-from arqlab.web.cells import TAU
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer, frame_table
+from arqlab.web import TASK, Column, Pages, Table, answer, cells, frame_table
 from evaluation.selectors.boards import number_or_none
 from evaluation.services.further_measures import with_further_measures
 from evaluation.views.tables import board_file_name, live_query, seen_board
@@ -64,7 +62,7 @@ def _matrix_table(result: MeasureCorrelations, name: str, *, file: str = "") -> 
     rows = [[number_or_none(value) for value in row] for row in matrix]
 
     def column(place: int, measure: MeasureColumn) -> Column[_MatrixRow]:
-        return Column(measure.heading, lambda row: row.values[place], TAU)
+        return Column(measure.heading, lambda row: row.values[place], cells.TAU)
 
     return Table[_MatrixRow](
         name,

@@ -11,9 +11,7 @@ from arqkit.judgments.qrels import LabelledTopics, Range
 from arqkit.topics import heading
 from arqlab.core.models import Lab, Task
 from arqlab.labs.permissions import lab_or_404, tasks_visible_to
-from arqlab.web.cells import COUNT, TENTHS
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web import LAB, Column, Empty, Pages, Table, answer, cells, to
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import version_topics
 from collection.selectors.collections import collection_of
@@ -92,18 +90,36 @@ def _judged_table(lab: Lab, rows: Sequence[QrelsCount]) -> Table[QrelsCount]:
             Column("Qrels", lambda row: row.qrels.name),
             Column("Items", lambda row: row.qrels.get_items_display()),
             Column("Topics", lambda row: row.part),
-            Column("Number", lambda row: row.topics, COUNT, name="number"),
-            Column("Min", lambda row: row.judged.least, COUNT, over="Judged", name="judged least"),
-            Column("Max", lambda row: row.judged.most, COUNT, over="Judged", name="judged most"),
-            Column("Mean", lambda row: row.judged.mean, TENTHS, over="Judged", name="judged mean"),
+            Column("Number", lambda row: row.topics, cells.COUNT, name="number"),
             Column(
-                "Min", lambda row: row.positive.least, COUNT, over="Relevant", name="relevant least"
+                "Min", lambda row: row.judged.least, cells.COUNT, over="Judged", name="judged least"
             ),
             Column(
-                "Max", lambda row: row.positive.most, COUNT, over="Relevant", name="relevant most"
+                "Max", lambda row: row.judged.most, cells.COUNT, over="Judged", name="judged most"
             ),
             Column(
-                "Mean", lambda row: row.positive.mean, TENTHS, over="Relevant", name="relevant mean"
+                "Mean", lambda row: row.judged.mean, cells.TENTHS, over="Judged", name="judged mean"
+            ),
+            Column(
+                "Min",
+                lambda row: row.positive.least,
+                cells.COUNT,
+                over="Relevant",
+                name="relevant least",
+            ),
+            Column(
+                "Max",
+                lambda row: row.positive.most,
+                cells.COUNT,
+                over="Relevant",
+                name="relevant most",
+            ),
+            Column(
+                "Mean",
+                lambda row: row.positive.mean,
+                cells.TENTHS,
+                over="Relevant",
+                name="relevant mean",
             ),
         ],
         rows,
@@ -120,7 +136,7 @@ def _attributes_table(lab: Lab, rows: Sequence[ValueCount]) -> Table[ValueCount]
             _task_column(lab),
             Column("Information", lambda row: row.field),
             Column("Value", lambda row: row.value.capitalize()),
-            Column("Topics", lambda row: row.topics, COUNT),
+            Column("Topics", lambda row: row.topics, cells.COUNT),
             *_split_columns(rows),
         ],
         rows,
@@ -137,10 +153,10 @@ def _submissions_table(lab: Lab, rows: Sequence[RunCount]) -> Table[RunCount]:
         [
             _task_column(lab),
             Column("Collection", lambda row: collection.slug if collection else None),
-            Column("Topics", lambda row: row.topics, COUNT),
-            Column("Teams", lambda row: row.teams, COUNT),
-            Column("Runs", lambda row: row.runs, COUNT),
-            Column("Baselines", lambda row: row.baselines, COUNT),
+            Column("Topics", lambda row: row.topics, cells.COUNT),
+            Column("Teams", lambda row: row.teams, cells.COUNT),
+            Column("Runs", lambda row: row.runs, cells.COUNT),
+            Column("Baselines", lambda row: row.baselines, cells.COUNT),
         ],
         rows,
         caption="Teams with a valid run, and the valid runs, without those out of competition.",
@@ -191,6 +207,6 @@ def _run_row(sight: ScoreAccess) -> RunCount:
 def _split_columns(topics: Sequence[ValueCount]) -> Iterator[Column[ValueCount]]:
     """Yield the columns of the splits that any topics have."""
     if any(row.test for row in topics):
-        yield Column("Test", lambda row: row.test, COUNT)
+        yield Column("Test", lambda row: row.test, cells.COUNT)
     if any(row.train for row in topics):
-        yield Column("Train", lambda row: row.train, COUNT)
+        yield Column("Train", lambda row: row.train, cells.COUNT)

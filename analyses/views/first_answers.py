@@ -7,10 +7,8 @@ from django.shortcuts import render
 
 from analyses.services.first_answers import first_answers, first_answers_access
 from arqlab.core.models import Task
-from arqlab.labs.oddities import task_url
 from arqlab.labs.permissions import task_or_404
-from arqlab.web.contexts import context_of
-from arqlab.web.pages import TASK, Pages
+from arqlab.web import TASK, Pages, context_of, task_url
 from evaluation.permissions import ScoreAccess, visible_board
 from evaluation.services.further_measures import FurtherMeasures
 from evaluation.views.boards import board_file

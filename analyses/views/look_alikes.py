@@ -7,7 +7,7 @@ from arqkit.comparison.look_alikes import PURITY, PURITY_OF_HALF, SUSPICIOUS
 from arqlab.core.models import Task
 from arqlab.jobs.views import page_of_job, requested
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.pages import TASK, Pages
+from arqlab.web import TASK, Pages
 from assessment.qrels.selectors.versions import qrels_named
 
 pages = Pages(TASK, organized_task_or_404, section="runs")

@@ -11,9 +11,7 @@ from django.utils.safestring import mark_safe
 from analyses.services.progress import ProgressRow, SystemProgress, system_progress
 from arqlab.core.models import Task
 from arqlab.labs.permissions import task_or_404
-from arqlab.web.cells import score
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer, run_columns
+from arqlab.web import TASK, Column, Pages, Table, answer, cells, run_columns
 from evaluation.views.tables import seen_board
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
@@ -50,7 +48,7 @@ def _progress_cell(place: int, number: int) -> Callable[[ProgressRow], str]:
         run, values = row.cells[place]
         mark = mark_safe('<abbr title="Trained on these topics">†</abbr>')
         is_trained = run is not None and values[number] is not None and run.is_trained
-        return format_html("{}{}", score(values[number]), mark if is_trained else "")
+        return format_html("{}{}", cells.score(values[number]), mark if is_trained else "")
 
     return cell
 

@@ -9,9 +9,7 @@ from analyses.services.provisional import TOP, ProvisionalBoard, ProvisionalRun,
 from arqkit.judgments.qrels import JudgedTopic
 from arqlab.core.models import Task
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import COUNT, HUNDREDTHS, SCORE
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer
+from arqlab.web import TASK, Column, Pages, Table, answer, cells
 
 pages = Pages(f"{TASK}leaderboard/", organized_task_or_404, section="leaderboard")
 
@@ -35,10 +33,10 @@ def _provisional_table(task: Task, board: ProvisionalBoard) -> Table[_NumberedRu
     return Table[_NumberedRun](
         "board",
         [
-            Column("No.", lambda row: row.number, COUNT),
+            Column("No.", lambda row: row.number, cells.COUNT),
             Column("Run", lambda row: row.run.run, is_head=True),
-            Column(measure, lambda row: row.run.mean, SCORE),
-            Column(f"In the top {TOP}", lambda row: row.run.probability, HUNDREDTHS),
+            Column(measure, lambda row: row.run.mean, cells.SCORE),
+            Column(f"In the top {TOP}", lambda row: row.run.probability, cells.HUNDREDTHS),
         ],
         [_NumberedRun(number, run) for number, run in enumerate(board.rows, start=1)],
         caption=f"{measure} over the topics in the current draft of the qrels.",
@@ -51,9 +49,9 @@ def _judged_table(topics: Sequence[JudgedTopic]) -> Table[JudgedTopic]:
         "judged",
         [
             Column("Topic", lambda row: row.topic, is_head=True),
-            Column("Judged", lambda row: row.labelled, COUNT),
-            Column("Items", lambda row: row.total, COUNT),
-            Column("Relevant", lambda row: row.relevant, COUNT),
+            Column("Judged", lambda row: row.labelled, cells.COUNT),
+            Column("Items", lambda row: row.total, cells.COUNT),
+            Column("Relevant", lambda row: row.relevant, cells.COUNT),
         ],
         topics,
     )

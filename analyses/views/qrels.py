@@ -10,11 +10,8 @@ from django.shortcuts import render
 from arqkit.comparison.correlation import RankingEffect, ranking_effects
 from arqkit.measures.names import Measure
 from arqlab.core.models import Task
-from arqlab.labs.oddities import task_url
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import COUNT, RANKS, SCORE, SIGNED
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer
+from arqlab.web import TASK, Column, Pages, Table, answer, cells, task_url
 from assessment.models import QrelSet
 from evaluation.selectors.boards import live_board, live_scores
 from evaluation.selectors.pending_scores import measures_of
@@ -125,12 +122,12 @@ def _effect_table(effect: VersionEffect, before: QrelSet, after: QrelSet) -> Tab
         [
             Column("Run", lambda row: row.tag, is_head=True, link=page),
             Column("Team", lambda row: row.team),
-            Column(before.name, lambda row: row.before, SCORE),
-            Column(after.name, lambda row: row.after, SCORE),
-            Column("Change", lambda row: row.change, SIGNED),
-            Column("Rank before", lambda row: row.rank_before, COUNT),
-            Column("Rank after", lambda row: row.rank_after, COUNT),
-            Column("Places gained", lambda row: row.rise, RANKS),
+            Column(before.name, lambda row: row.before, cells.SCORE),
+            Column(after.name, lambda row: row.after, cells.SCORE),
+            Column("Change", lambda row: row.change, cells.SIGNED),
+            Column("Rank before", lambda row: row.rank_before, cells.COUNT),
+            Column("Rank after", lambda row: row.rank_after, cells.COUNT),
+            Column("Places gained", lambda row: row.rise, cells.RANKS),
         ],
         effect.rows,
         caption=f"{heading} by {before.name} and {after.name}. Equal scores have the same rank.",

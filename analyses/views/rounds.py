@@ -21,25 +21,9 @@ from analyses.services.special_questions import (
 from analyses.views.charts import AgreementRow, agreement_table, confusion_table, rounds_table
 from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
-from arqlab.labs.oddities import counted, task_url
+from arqlab.core.views import signed_in
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import (
-    COUNT,
-    HUNDREDTHS,
-    ID,
-    LABEL,
-    PROSE,
-    SCORE,
-    TAU,
-    TENTHS,
-    chip,
-    label,
-    run_name,
-)
-from arqlab.web.lists import Filter
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer
+from arqlab.web import TASK, Column, Filter, Pages, Table, answer, cells, counted, task_url
 from assessment.judging.selectors.own_work import own_round_topics
 from assessment.judging.views.own_work import round_topics_table
 from assessment.models import PoolInstance, Round
@@ -81,6 +65,20 @@ from assessment.rounds.views.selection import scores_table
 
 pages = Pages(TASK, organized_task_or_404, section="rounds")
 Part = dict[str, object]
+SIZES = (
+    Column[QueuedInstance](
+        "Difference",
+        lambda row: row["spread"],
+        cells.COUNT,
+        order="size",
+        by="spread",
+        name="spread",
+    ),
+    Column[QueuedInstance](
+        "Effect", lambda row: row["effect"], cells.SCORE, by="effect", name="effect"
+    ),
+)
+"""How large a disagreement is: in labels, and in the mean of the runs."""
 
 
 def _own(request: HttpRequest, visible: SeenRound) -> Part:
@@ -156,10 +154,10 @@ def _times_table(pairs: pl.DataFrame) -> Table[AssessorTime]:
         "times",
         [
             Column("Assessor", lambda row: row.name, is_head=True),
-            Column("First labels", lambda row: row.first, COUNT),
-            Column("Seconds", lambda row: row.first_seconds, TENTHS),
-            Column("Second labels", lambda row: row.second, COUNT),
-            Column("Seconds", lambda row: row.second_seconds, TENTHS),
+            Column("First labels", lambda row: row.first, cells.COUNT),
+            Column("Seconds", lambda row: row.first_seconds, cells.TENTHS),
+            Column("Second labels", lambda row: row.second, cells.COUNT),
+            Column("Seconds", lambda row: row.second_seconds, cells.TENTHS),
         ],
         assessor_times(pairs),
         caption="Median seconds per label of the items above.",
@@ -171,10 +169,10 @@ def _consistency_table(rows: Sequence[OwnConsistency]) -> Table[OwnConsistency]:
         "consistency",
         [
             Column("Assessor", lambda row: row.name, is_head=True),
-            Column("Labels", lambda row: row.labels, COUNT),
-            Column("Equal", lambda row: row.same, COUNT),
-            Column("Cohen’s kappa", lambda row: row.graded, HUNDREDTHS),
-            Column("Binary", lambda row: row.binary, HUNDREDTHS),
+            Column("Labels", lambda row: row.labels, cells.COUNT),
+            Column("Equal", lambda row: row.same, cells.COUNT),
+            Column("Cohen’s kappa", lambda row: row.graded, cells.HUNDREDTHS),
+            Column("Binary", lambda row: row.binary, cells.HUNDREDTHS),
         ],
         rows,
         caption="First and second labels of the same assessor for the same item.",
@@ -197,11 +195,11 @@ def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
         "effect-measures",
         [
             Column("Measure", lambda row: row.measure.heading, is_head=True),
-            Column("Runs", lambda row: row.all_topics.runs, COUNT),
-            Column(f"Tau, all {effect.topics:,} topics", lambda row: row.all_topics.tau, TAU),
-            Column("Swaps", lambda row: len(row.all_topics.swaps), COUNT),
-            Column(f"Tau, {again} judged again", lambda row: row.judged_again.tau, TAU),
-            Column("Swaps", lambda row: len(row.judged_again.swaps), COUNT),
+            Column("Runs", lambda row: row.all_topics.runs, cells.COUNT),
+            Column(f"Tau, all {effect.topics:,} topics", lambda row: row.all_topics.tau, cells.TAU),
+            Column("Swaps", lambda row: len(row.all_topics.swaps), cells.COUNT),
+            Column(f"Tau, {again} judged again", lambda row: row.judged_again.tau, cells.TAU),
+            Column("Swaps", lambda row: len(row.judged_again.swaps), cells.COUNT),
         ],
         effect.measures,
         caption="Kendall’s tau-b between the two rankings, and the pairs of runs whose order is "
@@ -212,10 +210,10 @@ def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
         [
             Column("Run", lambda row: row.run, is_head=True),
             Column("Measure", lambda row: row.measure.heading),
-            Column("Official", lambda row: row.first, SCORE),
-            Column("Second", lambda row: row.second, SCORE),
-            Column("Official, judged again", lambda row: row.first_again, SCORE),
-            Column("Second, judged again", lambda row: row.second_again, SCORE),
+            Column("Official", lambda row: row.first, cells.SCORE),
+            Column("Second", lambda row: row.second, cells.SCORE),
+            Column("Official, judged again", lambda row: row.first_again, cells.SCORE),
+            Column("Second, judged again", lambda row: row.second_again, cells.SCORE),
         ],
         effect.rows,
         has_tools=True,
@@ -233,7 +231,7 @@ def _questions_table(results: RoundAnswers) -> Table[QuestionAnswers]:
     labels = [label.word for label, _ in results.questions[0].labels]
 
     def answers(place: int, word: str) -> Column[QuestionAnswers]:
-        return Column(word, lambda row: row.labels[place][1], COUNT)
+        return Column(word, lambda row: row.labels[place][1], cells.COUNT)
 
     return Table[QuestionAnswers](
         "questions",
@@ -242,13 +240,13 @@ def _questions_table(results: RoundAnswers) -> Table[QuestionAnswers]:
             Column(
                 "Question",
                 lambda row: row.share.question.text,
-                PROSE,
+                cells.PROSE,
                 note=lambda row: row.share.question.help,
             ),
             *(answers(*label) for label in enumerate(labels)),
-            Column("Share", lambda row: row.share.share, TAU),
-            Column(f"% not relevant, {labels[0]}", lambda row: row.counted, TENTHS),
-            Column("% not relevant, all", lambda row: row.every, TENTHS),
+            Column("Share", lambda row: row.share.share, cells.TAU),
+            Column(f"% not relevant, {labels[0]}", lambda row: row.counted, cells.TENTHS),
+            Column("% not relevant, all", lambda row: row.every, cells.TENTHS),
         ],
         results.questions,
         caption="Items by answer, the share of the first answer, and the % of items that are "
@@ -261,11 +259,11 @@ def _runs_table(round_: Round, results: RoundAnswers) -> Table[RunAnswers]:
 
     def mean(place: int, name: str) -> Column[RunAnswers]:
         heading = name if scored else ""
-        return Column(heading, lambda row: row.means.values[place], TAU, name=name)
+        return Column(heading, lambda row: row.means.values[place], cells.TAU, name=name)
 
     def share(place: int, key: str) -> tuple[Column[RunAnswers], Column[RunAnswers]]:
         return (
-            Column(key, lambda row: row.shares[place].share, TAU),
+            Column(key, lambda row: row.shares[place].share, cells.TAU),
             Column("", lambda row: row.shares[place].answered, name=f"{key} answers"),
         )
 
@@ -284,9 +282,11 @@ def _runs_table(round_: Round, results: RoundAnswers) -> Table[RunAnswers]:
             Column("", lambda row: row.run.is_manual, name="manual"),
             Column("", lambda row: row.run.answer_kind, name="kind"),
             Column("Type", _types, name=None),
-            Column("Topics" if scored else "", lambda row: row.means.topics, COUNT, name="topics"),
+            Column(
+                "Topics" if scored else "", lambda row: row.means.topics, cells.COUNT, name="topics"
+            ),
             *means,
-            Column("Items", lambda row: row.items, COUNT, name="items"),
+            Column("Items", lambda row: row.items, cells.COUNT, name="items"),
             *shares,
         ],
         results.runs,
@@ -297,7 +297,7 @@ def _runs_table(round_: Round, results: RoundAnswers) -> Table[RunAnswers]:
 
 
 def _run_link(row: RunAnswers) -> str:
-    return run_name(row.run, task_url("run", row.run.task, row.run.pk))
+    return cells.run_name(row.run, task_url("run", row.run.task, row.run.pk))
 
 
 def _types(row: RunAnswers) -> str:
@@ -359,8 +359,8 @@ def _progress_table(round_: Round, progress: Sequence[PersonProgress]) -> Table[
         [
             Column("Assessor", lambda row: row.person.name, is_head=True),
             Column("State", _progress_chip),
-            Column(round_.rules.verb.capitalize(), lambda row: row.done, COUNT),
-            Column("Items", lambda row: row.items, COUNT),
+            Column(round_.rules.verb.capitalize(), lambda row: row.done, cells.COUNT),
+            Column("Items", lambda row: row.items, cells.COUNT),
         ],
         progress,
     )
@@ -368,8 +368,12 @@ def _progress_table(round_: Round, progress: Sequence[PersonProgress]) -> Table[
 
 def _progress_chip(row: PersonProgress) -> str:
     if row.is_done:
-        return chip("done")
-    return chip("in-progress", "in progress") if row.done else chip("waiting", "not started")
+        return cells.chip("done")
+    return (
+        cells.chip("in-progress", "in progress")
+        if row.done
+        else cells.chip("waiting", "not started")
+    )
 
 
 @pages.read("adjudication/", "adjudication-list", shows="adjudications")
@@ -401,11 +405,11 @@ def _proposals_table(task: Task) -> Table[Proposal]:
     return Table[Proposal](
         "proposals",
         [
-            Column("Topic", lambda row: instance(row).item.topic.query_id, ID, css="nowrap"),
-            Column("Item", lambda row: instance(row).doc_id, ID, is_head=True, link=page),
-            Column("Official", lambda row: row.official, LABEL),
-            Column("Proposed", lambda row: row.label, LABEL),
-            Column("Opinion", lambda row: row.ticket.opinion, PROSE),
+            Column("Topic", lambda row: instance(row).item.topic.query_id, cells.ID, css="nowrap"),
+            Column("Item", lambda row: instance(row).doc_id, cells.ID, is_head=True, link=page),
+            Column("Official", lambda row: row.official, cells.LABEL),
+            Column("Proposed", lambda row: row.label, cells.LABEL),
+            Column("Opinion", lambda row: row.ticket.opinion, cells.PROSE),
         ],
         open_proposals(task),
         caption="Labels that experts propose for reported items. A proposed label counts only if "
@@ -422,34 +426,29 @@ def _disagreements_table(
         return None if row["decision"] is None else scale.of(row["decision"])
 
     def seconds(row: QueuedInstance) -> str:
-        labels = ((label(scale.of(second)),) for second in row["seconds"])
+        labels = ((cells.label(scale.of(second)),) for second in row["seconds"])
         return format_html_join(" ", "{}", labels)
 
-    difference = Column[QueuedInstance](
-        "Difference", lambda row: row["spread"], COUNT, order="size", by="spread", name="spread"
-    )
-    effect = Column[QueuedInstance](
-        "Effect", lambda row: row["effect"], SCORE, by="effect", name="effect"
-    )
     return Table[QueuedInstance](
         "disagreements",
         [
-            Column("Topic", lambda row: row["topic"], ID, by="topic", name="topic", css="nowrap"),
+            Column(
+                "Topic", lambda row: row["topic"], cells.ID, by="topic", name="topic", css="nowrap"
+            ),
             Column(
                 "Item",
                 lambda row: row["doc_id"],
-                ID,
+                cells.ID,
                 is_head=True,
                 name="doc_id",
                 link=lambda row: task_url("assessment:adjudication-detail", task, row["instance"]),
             ),
-            Column("Official", lambda row: scale.of(row["first"]), LABEL, name="first"),
+            Column("Official", lambda row: scale.of(row["first"]), cells.LABEL, name="first"),
             Column("Second", seconds, name=None),
             Column("", lambda row: " ".join(map(str, row["seconds"])), name="seconds"),
-            difference,
-            *([effect] if by_effect else []),
+            *SIZES[: 2 if by_effect else 1],
             Column("State", lambda row: row["state"], name=None),
-            Column("Decision", decision, LABEL, name="decision"),
+            Column("Decision", decision, cells.LABEL, name="decision"),
             Column("", lambda row: row["state"], name="state"),
         ],
         rows,

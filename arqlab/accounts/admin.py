@@ -23,8 +23,8 @@ from django.http import HttpRequest
 from arqlab.audit.services.identity import Action, ask_identity, write_to_owner
 from arqlab.audit.services.recording import record_event
 from arqlab.core import models
-from arqlab.core.permissions import signed_in
-from arqlab.web.lists import SearchForm
+from arqlab.core.views import signed_in
+from arqlab.web import SearchForm
 
 # Their pages show the secrets of second factors and the keys of sessions.
 admin.site.unregister([Authenticator, UserSession, EmailAddress])

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from arqlab.core.models import Job
-from arqlab.core.permissions import signed_in
+from arqlab.core.views import signed_in
 from arqlab.jobs.services.jobs import stop_job
 from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.web.jobs import JOB_KINDS, lane_of_job

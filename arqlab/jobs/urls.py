@@ -3,7 +3,8 @@
 from django.urls import path
 
 from arqlab.jobs import apis
-from arqlab.web.pages import API, LAB, pages_in
+from arqlab.web import LAB
+from arqlab.web.patterns import API, pages_in
 
 app_name = "jobs"
 urlpatterns = [

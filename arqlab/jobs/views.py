@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError, error_body
 from arqlab.core.models import Job, Lab, Task
-from arqlab.core.permissions import signed_in
+from arqlab.core.views import signed_in
 from arqlab.core.views.answers import API
 from arqlab.core.views.error_pages import not_now
 from arqlab.core.visits import Visit, after_visit
@@ -23,7 +23,7 @@ from arqlab.jobs.services.computing import (
 from arqlab.jobs.services.jobs import retry_job, start_job
 from arqlab.jobs.tasks import queue_job
 from arqlab.labs.permissions import may_organize
-from arqlab.web.jobs import news
+from arqlab.web import news
 
 SECONDS = 2
 """After so many seconds, a script should ask again."""

@@ -9,13 +9,10 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from arqkit.topics import visible
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from arqlab.web.places import address_of
+from arqlab.web import counted, name_list, task_url, utc_text
 
-MOST_NAMES = 5
-"""The number of names that a sentence lists."""
 DEADLINES = {"deadline": "deadline", "judging_deadline": "judging deadline"}
 """The deadlines of a task by field, and their names in sentences."""
 COLOURS = ("red", "amber", "green")
@@ -148,24 +145,3 @@ def past_deadlines(task: Task, changes: Mapping[str, Any], *, at: datetime) -> d
             effect = "runs are post-hoc at once" if takes_post_hoc else f"submissions {when}"
         sentences[deadline] = f"The {name} of {task.name} was on {utc_text(new)}: {effect}."
     return sentences
-
-
-def task_url(name: str, task: Task, *more: object) -> str:
-    """Return the address of a page of a task, which takes `more` parts of the address."""
-    return address_of(name, task.lab.slug, task.slug, *more)
-
-
-def counted(number: int, singular: str, plural: str = "") -> str:
-    """Return a number with the singular or the plural (by default with an s): `1,200 runs`."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
-
-
-def name_list(names: Sequence[str]) -> str:
-    """Return the first names with their invisible characters, and how many more there are."""
-    more = len(names) - MOST_NAMES
-    return ", ".join(map(visible, names[:MOST_NAMES])) + (f" and {more:,} more" if more > 0 else "")
-
-
-def utc_text(at: datetime) -> str:
-    """Return a time for readers, such as `3 May 2022, 11:59 UTC`."""
-    return f"{at.day} {at:%B %Y, %H:%M} UTC"

@@ -10,7 +10,7 @@ from django.utils import timezone
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Role, Task, Topic, User, Visitor
 from arqlab.core.permissions import allowed, organizing_roles, signed_in
-from arqlab.web.tabs import for_organizers
+from arqlab.web import for_organizers
 
 
 def has_role(user: Visitor, lab: Lab, *roles: str) -> bool:

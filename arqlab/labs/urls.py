@@ -3,7 +3,8 @@
 from django.urls import path
 
 from arqlab.labs import apis
-from arqlab.web.pages import API, LAB, TASK, pages_in
+from arqlab.web import LAB, TASK
+from arqlab.web.patterns import API, pages_in
 
 app_name = "labs"
 urlpatterns = [

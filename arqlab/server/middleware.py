@@ -30,7 +30,8 @@ from arqlab.core.caches import AT_ONCE, NotComputedError, computing_at_most
 from arqlab.core.errors import error_body
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import observers_pass
-from arqlab.core.views.answers import API, wants_json
+from arqlab.core.views import wants_json
+from arqlab.core.views.answers import API
 from arqlab.core.views.error_pages import (
     SIGNED_OUT,
     form_to_sign_in,
@@ -44,8 +45,8 @@ from arqlab.jobs.views import being_computed, computing_news
 from arqlab.labs.permissions import labs_observed_by, labs_visible_to
 from arqlab.server.services.metrics import REQUESTS
 from arqlab.server.views import health
+from arqlab.web import url_of
 from arqlab.web.pages import page_of
-from arqlab.web.places import url_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."

@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from arqlab.web.pages import API, pages_in
+from arqlab.web.patterns import API, pages_in
 
 app_name = "server"
 urlpatterns = [

@@ -5,36 +5,22 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from importlib import import_module
 from inspect import signature
-from itertools import chain
-from pathlib import Path
-from pkgutil import walk_packages
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.decorators import login_required
 from django.db.models import Model
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, path
 from django.views.decorators.http import require_http_methods
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
-from rest_framework.exceptions import NotAuthenticated
-from rest_framework.request import Request
-from rest_framework.views import APIView
 
-from arqlab.apps import LabApp
 from arqlab.web.tabs import Tab
 
-API = "api/v1/"
 LAB = "labs/<slug:lab>/"
 TASK = f"{LAB}tasks/<slug:task>/"
 READ = ("GET", "HEAD")
 FILE, ROWS = "file", "rows"
-QUERY_TYPES = {"page": OpenApiTypes.INT, "since": OpenApiTypes.DATETIME}
-"""The types of parameters that are not any text, in the schema of the API."""
 View = Callable[..., HttpResponseBase]
 ENDS_OF_ARGUMENTS = re.compile(r"(?<!^query)_(?:slug|id|key)$")
 """What arguments say beside the name of a thing: which of its fields the address has."""
@@ -48,7 +34,7 @@ class Page:
     returns the subject of the page, such as a task, or raises `Http404`; the template gets its lab
     and task. `section` is the tab that is marked on the page. An action `in_archive` also answers
     in an archived lab or task. A page that `takes_loads` accepts whole labs and collections, up to
-    the room on the server. A page with `api` also answers below `API`: with its `FILE`, or with the
+    the room on the server. A page with `api` also answers in the API: with its `FILE`, or with the
     `ROWS` of its first table, or of that which the address names. `query` describes parameters of
     its own in the schema. `guide` is the chapter of the guides, if it is not that of its section.
     `shows` is the place by which apps below link the page (`arqlab.web.places`), and `tabs` are
@@ -100,11 +86,21 @@ class Page:
         return handler
 
 
+class ApiPage(NamedTuple):
+    """A page that the API has too: its address, its name, its declaration and its view."""
+
+    route: str
+    name: str
+    page: Page
+    view: View
+
+
 class Pages:
     """The pages of a module: `urls` are their patterns, in the order in which they were declared.
 
-    The arguments are defaults for every page; all addresses begin with `under`. A declared view
-    asks for sign-in, method and access whoever calls it.
+    `apis` are those that the API has too (`arqlab.web.patterns`). The arguments are defaults for
+    every page; all addresses begin with `under`. A declared view asks for sign-in, method and
+    access whoever calls it.
     """
 
     def __init__(
@@ -118,6 +114,7 @@ class Pages:
         self.under = under
         self.page = Page(access, section, sign_in)
         self.urls: list[URLPattern] = []
+        self.apis: list[ApiPage] = []
 
     def read(self, route: str, name: str, **fields: Any) -> Callable[[View], View]:
         """Declare a page that only reads; `fields` are fields of `Page`."""
@@ -150,96 +147,10 @@ class Pages:
             if page.methods:
                 self.urls.append(pattern)
             if page.api:
-                api = _api_of(view, page, name)
-                self.urls.append(path(f"{API}{self.under}{route}", api, name=f"api-{name}"))
+                self.apis.append(ApiPage(self.under + route, name, page, view))
             return answer
 
         return declared
-
-
-class RowsSerializer(serializers.Serializer[Any]):
-    """A page of the rows of a table."""
-
-    tables = serializers.ListField(
-        child=serializers.CharField(), help_text="The tables of the page; the first is the default."
-    )
-    count = serializers.IntegerField(help_text="Rows on all pages.")
-    next = serializers.CharField(allow_null=True, help_text="Address of the next page.")
-    previous = serializers.CharField(allow_null=True)
-    results = serializers.ListField(
-        child=serializers.DictField(), help_text="The columns of the table's files by their names."
-    )
-
-
-def _schema_of(page: Page) -> dict[str, Any]:
-    """Return what the schema of the API says of a page."""
-    if page.api == FILE:
-        return {"responses": {(200, "*/*"): OpenApiTypes.BINARY}}
-    parameters = {
-        "page": "Number of the page, from 1.",
-        "table": "Name of another table of the page.",
-    }
-    described = {**parameters, **page.query}
-    return {
-        "responses": RowsSerializer,
-        "parameters": [
-            OpenApiParameter(name, QUERY_TYPES.get(name, OpenApiTypes.STR), description=text)
-            for name, text in described.items()
-        ],
-    }
-
-
-def _api_of(
-    view: Callable[..., HttpResponseBase], page: Page, name: str
-) -> Callable[..., HttpResponseBase]:
-    """Return the view of the API that answers with the file of a page, also for a token."""
-
-    class PageApi(APIView):
-        def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-            """Answer with a file, whatever the client accepts."""
-            if page.api == ROWS and "format" not in request.query_params:
-                return super().perform_content_negotiation(request, force=force)
-            return super().perform_content_negotiation(request, force=True)
-
-        @extend_schema(
-            operation_id=name.replace("-", "_"), description=view.__doc__, **_schema_of(page)
-        )
-        def get(self, request: Request, **kwargs: Any) -> HttpResponseBase:
-            if page.sign_in and not request.user.is_authenticated:
-                raise NotAuthenticated
-            plain = request._request
-            plain.asks_rows = page.api == ROWS  # type: ignore[attr-defined]
-            return page.asked(view)(plain, **kwargs)
-
-    handler = PageApi.as_view()
-    handler.page = replace(page, methods=READ, shows="", tabs=())  # type: ignore[attr-defined]
-    return handler
-
-
-def pages_in(package: str) -> list[URLPattern]:
-    """Return the patterns of the pages of all modules of views below a package.
-
-    A module of views is named `views`, or is in a package of that name. Where two addresses match,
-    the one with the first literal part is asked first: `formulas/by-id/` before
-    `formulas/<path:visual_id>/`.
-    """
-    below = walk_packages(import_module(package).__path__, f"{package}.")
-    modules = [import_module(name) for _, name, _ in below if "views" in name.split(".")]
-    declared = [module.pages.urls for module in modules if hasattr(module, "pages")]
-    return sorted(chain.from_iterable(declared), key=_placeholders)
-
-
-def patterns_of(app: LabApp) -> URLResolver:
-    """Return the addresses of an app: those of its module `urls`, or else of its pages."""
-    if (Path(app.path) / "urls.py").exists():
-        return path("", include(f"{app.name}.urls"))
-    return path("", include((pages_in(app.name), app.label)))
-
-
-def _placeholders(pattern: URLPattern) -> list[int]:
-    """Return 0 for each literal part of an address, 1 for a placeholder and 2 for a path."""
-    parts = str(pattern.pattern).split("/")
-    return [2 if "<path:" in part else int("<" in part) for part in parts]
 
 
 def number_of(text: str) -> int | None:

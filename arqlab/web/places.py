@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
@@ -26,6 +26,22 @@ class Declared(NamedTuple):
     placeholders: frozenset[str]
 
 
+class Slugged(Protocol):
+    """What addresses name by its slug."""
+
+    @property
+    def slug(self) -> str:
+        """Return what stands for it in addresses."""
+
+
+class SluggedTask(Slugged, Protocol):
+    """A task with its lab, as addresses name both."""
+
+    @property
+    def lab(self) -> Slugged:
+        """Return its lab."""
+
+
 def url_of(place: str, *arguments: object, **named: object) -> str:
     """Return the address of the page that shows a place, or "" if no installed app has it."""
     view = _views().get(place)
@@ -35,6 +51,11 @@ def url_of(place: str, *arguments: object, **named: object) -> str:
 def address_of(page: str, *arguments: object) -> str:
     """Return the address of a page, which is named by its view or by its place."""
     return reverse(page, args=arguments) if ":" in page else url_of(page, *arguments)
+
+
+def task_url(page: str, task: SluggedTask, *more: object) -> str:
+    """Return the address of a page of a task, which takes `more` parts of the address."""
+    return address_of(page, task.lab.slug, task.slug, *more)
 
 
 @cache

@@ -34,7 +34,7 @@ Source = TypeVar("Source")
 RowOf = TypeVar("RowOf", contravariant=True)
 Value = Callable[[Row], object]
 """What reads a value from a row; a column of any row, such as that of runs, serves each table."""
-LONGEST = 120
+LONGEST_TABLE = 120
 """The most rows that a page shows of a table at once."""
 FORMATS = {"tsv": "TSV", "csv": "CSV", "json": "JSON", "latex": "LaTeX"}
 """The names of the formats of files, by their words in addresses."""
@@ -224,7 +224,7 @@ class Table(Generic[Row]):
     """A table: its name (the id on the page), its columns, and its rows.
 
     - caption: what it shows, above it.
-    - page: the rows on the page if it has only some of them. More than `LONGEST` rows are divided
+    - page: the rows on the page if it has only some. More than `LONGEST_TABLE` rows are divided
       into pages, which the address (`asked`) names by the table's own `page_name`.
     - asked, order, searched, filters: of a list that the server searches, the address
       (`request.GET`), the name of its usual order, and what `Listing` reads.
@@ -304,7 +304,7 @@ class Table(Generic[Row]):
             return self.listing.page if self.listing else self.page
         stored = self._stored
         rows: Iterable[Any] = stored.to_dicts() if isinstance(stored, pl.DataFrame) else stored
-        if not isinstance(rows, Sequence | QuerySet) or len(rows) <= LONGEST:
+        if not isinstance(rows, Sequence | QuerySet) or len(rows) <= LONGEST_TABLE:
             return None
         return Paginator(rows, ROWS_A_PAGE).get_page((self.asked or {}).get(self.page_name))
 

@@ -11,7 +11,7 @@ from arqkit.judgments.assignment_plan import AssignmentPlan
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
-from arqlab.web.pages import json_of
+from arqlab.web import json_of
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.left_out import judged_topics_of
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, expects_items

@@ -15,7 +15,7 @@ from arqkit.judgments.questions import SpecialQuestion
 from arqkit.labels import LabelScale, scale_of_rows
 from arqkit.records import ITEM_WORDS, ItemKind
 from arqlab.core.models import Task, Topic, User
-from arqlab.web.places import url_of
+from arqlab.web import url_of
 from assessment.models.kinds import KINDS, Opening, RoundKind, kind_choices, kinds_that
 from assessment.models.qrels import QrelSet
 from collection.models import VisualMap

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from arqlab.core.models import Visitor
 from arqlab.core.permissions import allowed
 from arqlab.labs.permissions import may_look_up, may_organize
-from arqlab.web.tabs import for_organizers
+from arqlab.web import for_organizers
 from assessment.models import Round
 from assessment.models.kinds import parts_of_key
 

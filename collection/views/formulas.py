@@ -16,10 +16,19 @@ from arqkit.texts.html.rendering import render_formula
 from arqkit.texts.posts.snippets import joined, marked
 from arqlab.core.models import Lab
 from arqlab.labs.permissions import looked_up_lab_or_404, organized_lab_or_404
-from arqlab.web.cells import COUNT, ID, TIME, CellKind
-from arqlab.web.lists import Filter
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Prepared, Table, answer, frame_table, to
+from arqlab.web import (
+    LAB,
+    Column,
+    Empty,
+    Filter,
+    Pages,
+    Prepared,
+    Table,
+    answer,
+    cells,
+    frame_table,
+    to,
+)
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.formulas import (
@@ -44,8 +53,8 @@ from collection.services.lookup import snippet_html
 
 pages = Pages(LAB, looked_up_lab_or_404, section="search")
 
-LATEX = CellKind(render_formula)
-WORD = CellKind(capfirst, file=str)
+LATEX = cells.CellKind(render_formula)
+WORD = cells.CellKind(capfirst, file=str)
 MISSING = SafeString('<span class="muted">(its question is not in the collection)</span>')
 
 
@@ -105,11 +114,11 @@ def _changes_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table[
         "changes",
         [
             Column("Change", lambda row: row["change"], WORD, by="place"),
-            Column("Instances", lambda row: row["instances"], COUNT, by="instances"),
+            Column("Instances", lambda row: row["instances"], cells.COUNT, by="instances"),
             Column(
                 "Visual id before",
                 lambda row: row["old_visual_id"],
-                ID,
+                cells.ID,
                 link=to(page, lab.slug, of=lambda row: row["old_visual_id"]),
                 order="before",
                 by="old_visual_id",
@@ -118,7 +127,7 @@ def _changes_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table[
             Column(
                 "Visual id now",
                 lambda row: row["new_visual_id"],
-                ID,
+                cells.ID,
                 link=to(page, lab.slug, of=lambda row: row["new_visual_id"]),
                 order="now",
                 by="new_visual_id",
@@ -180,7 +189,11 @@ def _opinion_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table[
                 name="latex",
             ),
             Column(
-                "Instances", lambda row: row["instances"], COUNT, name="instances", by="instances"
+                "Instances",
+                lambda row: row["instances"],
+                cells.COUNT,
+                name="instances",
+                by="instances",
             ),
         ],
         opinion_rows(version),
@@ -197,14 +210,14 @@ def _opinion_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table[
     )
 
 
-def _first(most: int, written: Callable[[str], str], css: str = "") -> CellKind:
+def _first(most: int, written: Callable[[str], str], css: str = "") -> cells.CellKind:
     """Return the kind of lists of which the page has only the first texts, and files all."""
 
     def html(texts: list[str]) -> str:
         parts = format_html_join("", "{}", ((written(text),) for text in texts[:most]))
         return format_html("{}…", parts) if len(texts) > most else parts
 
-    return CellKind(html, css, " ".join)
+    return cells.CellKind(html, css, " ".join)
 
 
 def _file_name(version: VisualMap, field: str) -> str:
@@ -304,9 +317,9 @@ def formula_detail(request: HttpRequest, lab: Lab, visual_id: str) -> HttpRespon
 
 
 def _written_table(formula: ShownFormula) -> Table[Spelling]:
-    code = CellKind(lambda latex: format_html("<code>{}</code>", latex), "wrap")
+    code = cells.CellKind(lambda latex: format_html("<code>{}</code>", latex), "wrap")
     columns: list[Column[Spelling]] = [
-        Column("Instances", lambda row: row.instances, COUNT),
+        Column("Instances", lambda row: row.instances, cells.COUNT),
         Column("Written as", lambda row: row.latex, code),
     ]
     return Table[Spelling]("written", columns, formula.latex, css="written-as")
@@ -334,7 +347,7 @@ def _instances_table(
     return Table[TitledInstance](
         "instances",
         [
-            Column("Instance", lambda row: row["formula_id"], ID, is_head=True),
+            Column("Instance", lambda row: row["formula_id"], cells.ID, is_head=True),
             Column("Post or comment", post, link=address),
             Column("Thread", thread, css="wrap"),
             Column("", order="place", name=None),
@@ -358,8 +371,8 @@ def _history_table(lab: Lab, visual_id: str, formula: ShownFormula) -> Table[For
         [
             Column("Version", lambda row: row.version, is_head=True),
             Column("Change", other),
-            Column("Instances", lambda row: row.instances, COUNT),
-            Column("Created", lambda row: row.made_at, TIME),
+            Column("Instances", lambda row: row.instances, cells.COUNT),
+            Column("Created", lambda row: row.made_at, cells.TIME),
         ],
         formula.history,
     )

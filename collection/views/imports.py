@@ -8,12 +8,19 @@ from django.utils import timezone
 
 from arqlab.core.models import Lab
 from arqlab.labs.permissions import organized_lab_or_404
-from arqlab.web.cells import COUNT, TIME, chip
-from arqlab.web.jobs import news
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.problems import problem_table
-from arqlab.web.tables import Column, Empty, Table, to
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web import (
+    LAB,
+    Column,
+    Empty,
+    Pages,
+    Tab,
+    Table,
+    cells,
+    news,
+    organizers,
+    problem_table,
+    to,
+)
 from collection.models import Import
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import (
@@ -57,11 +64,11 @@ def _imports_table(lab: Lab, rows: list[ImportRow]) -> Table[ImportRow]:
                 is_head=True,
             ),
             Column("Type", lambda row: row.record.label),
-            Column("State", lambda row: chip(row.look, row.words)),
-            Column("Rows", lambda row: row.record.rows, COUNT),
-            Column("Kept", lambda row: row.record.kept, COUNT),
-            Column("Problems", lambda row: row.record.problem_count, COUNT),
-            Column("Last batch", lambda row: row.record.updated_at, TIME),
+            Column("State", lambda row: cells.chip(row.look, row.words)),
+            Column("Rows", lambda row: row.record.rows, cells.COUNT),
+            Column("Kept", lambda row: row.record.kept, cells.COUNT),
+            Column("Problems", lambda row: row.record.problem_count, cells.COUNT),
+            Column("Last batch", lambda row: row.record.updated_at, cells.TIME),
         ],
         rows,
         empty=Empty(

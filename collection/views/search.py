@@ -13,9 +13,7 @@ from arqkit.texts.posts.queries import PostQuery, parse_query, with_filters
 from arqkit.texts.posts.typed import typed_pieces
 from arqlab.core.models import Lab
 from arqlab.labs.permissions import looked_up_lab_or_404
-from arqlab.web.lists import SearchForm
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.tabs import Tab, judges
+from arqlab.web import LAB, Pages, SearchForm, Tab, judges
 from collection.selectors.collections import collection_of
 from collection.services.addresses import post_url
 from collection.services.lookup import IdMatch, look_up

@@ -15,7 +15,7 @@ from arqkit.texts.html.sanitizer import RULES
 from arqlab.core.models import Lab
 from arqlab.labs.permissions import lab_or_404, may_look_up, may_see_thread, task_or_404
 from arqlab.labs.selectors import corrections_of
-from arqlab.web.pages import LAB, Pages
+from arqlab.web import LAB, Pages
 from collection.models import Collection, Post
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of

@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404
 from arqlab.core.models import Task
 from arqlab.jobs.views import page_of_job, requested
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.pages import TASK, Pages
+from arqlab.web import TASK, Pages
 from assessment.models import QrelSet
 from contrib.papers.services.kept_kits import kept_archive, kit_of
 from contrib.papers.services.paper_kits import paper_kit

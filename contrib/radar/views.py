@@ -11,14 +11,21 @@ from django.utils import timezone
 from arqkit.judgments.radar import RadarFinding
 from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused
-from arqlab.labs.oddities import task_url
+from arqlab.core.views import refused, signed_in
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import COUNT, EXCERPT, ID, LABEL, LABELS, PROSE, TIME
-from arqlab.web.lists import Filter
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Empty, Prepared, Table, answer, to
+from arqlab.web import (
+    TASK,
+    Column,
+    Empty,
+    Filter,
+    Pages,
+    Prepared,
+    Table,
+    answer,
+    cells,
+    task_url,
+    to,
+)
 from assessment.judging.views.judgments import ITEM, SECONDS, with_threads
 from assessment.models import DismissedFinding, DuplicatePosts, Judgment
 from assessment.qrels.selectors.drafts import task_scale
@@ -81,9 +88,9 @@ def _findings_table(
                 css="nowrap",
             ),
             Column("Assessor", lambda row: row["assessor"], by="assessor"),
-            Column("Topic", lambda row: row["topic"], ID, by="topic"),
-            Column("Finding", lambda row: row["summary"], PROSE),
-            Column("Judgments", lambda row: row["judgments"], COUNT, by="judgments"),
+            Column("Topic", lambda row: row["topic"], cells.ID, by="topic"),
+            Column("Finding", lambda row: row["summary"], cells.PROSE),
+            Column("Judgments", lambda row: row["judgments"], cells.COUNT, by="judgments"),
             Column("", order="weight", by="place", name=None),
         ],
         finding_rows(open_findings, scale=task_scale(task)),
@@ -106,16 +113,16 @@ def _dismissed_table(request: HttpRequest, task: Task) -> Table[DismissedFinding
             Column(
                 "Assessor", lambda row: row.assessor.name, by="assessor__username", is_head=True
             ),
-            Column("Topic", lambda row: row.topic, ID, by="topic"),
+            Column("Topic", lambda row: row.topic, cells.ID, by="topic"),
             Column(
                 "Finding",
                 lambda row: row.summary,
-                PROSE,
+                cells.PROSE,
                 link=lambda row: task_url("radar:radar-detail", task, row.key),
             ),
-            Column("Note", lambda row: row.note, PROSE),
+            Column("Note", lambda row: row.note, cells.PROSE),
             Column("By", lambda row: row.dismissed_by and row.dismissed_by.name),
-            Column("Dismissed", lambda row: row.dismissed_at, TIME, by="dismissed_at"),
+            Column("Dismissed", lambda row: row.dismissed_at, cells.TIME, by="dismissed_at"),
         ],
         dismissed_findings(task),
         asked=request.GET,
@@ -188,16 +195,18 @@ def _judgments_table(
             Column(
                 "Topic",
                 topic,
-                ID,
+                cells.ID,
                 link=to("labs:topic-detail", task.lab.slug, task.slug, of=topic),
                 by="instance__item__topic__position",
             ),
             ITEM,
-            Column("Label", lambda row: row.judgment.scale_label, LABEL, by="label"),
-            Column("Earlier labels", lambda row: row.earlier, LABELS),
-            Column("Comment", lambda row: row.judgment.comment, EXCERPT),
+            Column("Label", lambda row: row.judgment.scale_label, cells.LABEL, by="label"),
+            Column("Earlier labels", lambda row: row.earlier, cells.LABELS),
+            Column("Comment", lambda row: row.judgment.comment, cells.EXCERPT),
             Column("Seconds", lambda row: row.judgment.active_ms, SECONDS, by="active_ms"),
-            Column("Judged", lambda row: row.judgment.judged_at, TIME, order="order", by="pk"),
+            Column(
+                "Judged", lambda row: row.judgment.judged_at, cells.TIME, order="order", by="pk"
+            ),
         ],
         Prepared(judgments_of_finding(task, finding), with_labels),
         asked=request.GET,

@@ -13,8 +13,7 @@ from arqkit.records import TaskKind
 from arqkit.texts.posts.text import TextFormula
 from arqkit.texts.posts.typed import typed_pieces
 from arqlab.core.models import Job, Lab, Task
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused
+from arqlab.core.views import refused, signed_in
 from arqlab.jobs.tasks import queue_job
 from arqlab.labs.permissions import (
     looked_up_lab_or_404,
@@ -22,11 +21,7 @@ from arqlab.labs.permissions import (
     organized_lab_or_404,
     organized_task_or_404,
 )
-from arqlab.web.cells import COUNT, ID, PROSE, SCORE, decimals
-from arqlab.web.jobs import news
-from arqlab.web.lists import SearchForm
-from arqlab.web.pages import LAB, ROWS, Pages
-from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web import LAB, ROWS, Column, Empty, Pages, SearchForm, Table, answer, cells, news
 from contrib.retrieval.selectors import Sources
 from contrib.retrieval.services.baselines import order_of_combination
 from contrib.retrieval.services.offers import Offer, offers_of, order_baseline
@@ -189,12 +184,12 @@ def _search_tables(sides: Iterable[Side], pieces: Iterable[str | TextFormula]) -
         Table[RankedResult](
             "results",
             [
-                Column("System", lambda row: row.system, ID),
-                Column("Rank", lambda row: row.rank, COUNT),
-                Column("Post", lambda row: row.result.post.post_id, ID),
+                Column("System", lambda row: row.system, cells.ID),
+                Column("Rank", lambda row: row.rank, cells.COUNT),
+                Column("Post", lambda row: row.result.post.post_id, cells.ID),
                 Column("Type", lambda row: row.result.post.kind),
-                Column("Score", lambda row: row.result.score, SCORE),
-                Column("Formula", lambda row: row.result.formula_id, ID),
+                Column("Score", lambda row: row.result.score, cells.SCORE),
+                Column("Formula", lambda row: row.result.formula_id, cells.ID),
                 Column("LaTeX", lambda row: row.result.latex),
             ],
             ranked,
@@ -206,7 +201,10 @@ def _search_tables(sides: Iterable[Side], pieces: Iterable[str | TextFormula]) -
         ),
         Table[Side](
             "unanswered",
-            [Column("System", lambda row: row.key, ID), Column("Reason", lambda row: row.lacks)],
+            [
+                Column("System", lambda row: row.key, cells.ID),
+                Column("Reason", lambda row: row.lacks),
+            ],
             [side for side in sides if side.lacks],
         ),
     ]
@@ -233,11 +231,11 @@ def _table(task: Task, offers: list[Offer]) -> Table[Offer]:
             Column("Make", template="retrieval/_choice.html", hides_heading=True),
             Column("System", lambda row: row.order.title, is_head=True),
             Column("State", template="retrieval/_state.html", css="wrap"),
-            Column("Seconds per topic", _seconds, decimals(3)),
+            Column("Seconds per topic", _seconds, cells.decimals(3)),
             Column(
                 "Made with",
                 lambda row: row.run and row.run.made_by and row.run.made_by.recorded_text,
-                PROSE,
+                cells.PROSE,
             ),
             Column("What it does", lambda row: row.order.system.description, css="wrap"),
         ],

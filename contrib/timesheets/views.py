@@ -16,13 +16,9 @@ from django.utils.html import format_html
 from arqlab.core.forms.moments import ANYWHERE, DayField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.editing import edited
+from arqlab.core.views import edited, signed_in
 from arqlab.labs.permissions import organized_lab_or_404
-from arqlab.web.cells import COUNT, DAY, HOURS, NUMBER, CellKind
-from arqlab.web.downloads import file_response
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Table, answer
+from arqlab.web import LAB, Column, Pages, Table, answer, cells, file_response
 from assessment.hours.selectors import (
     OFFICIAL,
     USUAL_KINDS,
@@ -162,7 +158,7 @@ def _tables(sheet: TimeSheet) -> list[Table[Any]]:
     def place(line: SheetLine[SheetPlace]) -> str:
         return ", ".join(str(part) for part in (line.key.task.name, line.key.round) if part)
 
-    day = Column[SheetLine[date]]("Day", lambda line: line.key, DAY, is_head=True)
+    day = Column[SheetLine[date]]("Day", lambda line: line.key, cells.DAY, is_head=True)
     task = Column[SheetLine[SheetPlace]](
         "Task",
         lambda line: line.key.task.name,
@@ -197,20 +193,20 @@ class _All(NamedTuple):
 
 def _people_table(sheet: TimeSheet) -> Table[PersonHours]:
     total, currency = sheet.total, sheet.rule.currency
-    figures: list[tuple[str, Callable[[_Hours], object], CellKind, object]] = [
-        ("Active hours", lambda row: row.work.active_hours, HOURS, True),
-        ("Estimated hours", lambda row: row.work.estimated_hours, HOURS, total.estimated_ms),
-        ("Hours", lambda row: row.work.hours, HOURS, total.estimated_ms),
-        ("Items", lambda row: row.work.items, COUNT, True),
-        ("Labels", lambda row: row.work.labels, COUNT, True),
-        ("Labels without time", lambda row: row.work.untimed, COUNT, total.untimed),
-        ("Labels capped", lambda row: row.work.capped, COUNT, total.capped),
-        ("Hours not seen", lambda row: row.work.unseen_hours, HOURS, total.capped),
-        ("s per label", lambda row: row.work.pace.each, NUMBER, True),
+    figures: list[tuple[str, Callable[[_Hours], object], cells.CellKind, object]] = [
+        ("Active hours", lambda row: row.work.active_hours, cells.HOURS, True),
+        ("Estimated hours", lambda row: row.work.estimated_hours, cells.HOURS, total.estimated_ms),
+        ("Hours", lambda row: row.work.hours, cells.HOURS, total.estimated_ms),
+        ("Items", lambda row: row.work.items, cells.COUNT, True),
+        ("Labels", lambda row: row.work.labels, cells.COUNT, True),
+        ("Labels without time", lambda row: row.work.untimed, cells.COUNT, total.untimed),
+        ("Labels capped", lambda row: row.work.capped, cells.COUNT, total.capped),
+        ("Hours not seen", lambda row: row.work.unseen_hours, cells.HOURS, total.capped),
+        ("s per label", lambda row: row.work.pace.each, cells.NUMBER, True),
         (
             f"Cost, {currency}" if currency else "Cost",
             lambda row: row.cost,
-            HOURS,
+            cells.HOURS,
             sheet.total_cost is not None,
         ),
     ]
@@ -236,12 +232,12 @@ def _hours_table(
             work = line.works[place]
             return work.hours if work.labels else None
 
-        return Column(format_html("<span>{}</span>", person.name), hours, HOURS, css="person")
+        return Column(format_html("<span>{}</span>", person.name), hours, cells.HOURS, css="person")
 
     columns = [column(place, row.person) for place, row in enumerate(sheet.people)]
     return Table[SheetLine[Key]](
         name,
-        [head, Column("All", lambda line: line.total.hours, HOURS), *columns],
+        [head, Column("All", lambda line: line.total.hours, cells.HOURS), *columns],
         lines,
         foot=[["All", sheet.total.hours, *(row.work.hours for row in sheet.people)]],
         has_tools=has_tools,

@@ -36,9 +36,9 @@ from arqlab.core.errors import UserError
 from arqlab.core.files import kept
 from arqlab.core.models import Job, Lab, Task, User
 from arqlab.jobs.services.jobs import RunningJob, start_job
-from arqlab.labs.oddities import counted
 from arqlab.labs.permissions import may_organize
 from arqlab.labs.services.topic_loading import load_topics
+from arqlab.web import counted
 from assessment.judging.services.importing import import_judgments
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import join_warnings, lab_join_warnings

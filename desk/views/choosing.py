@@ -12,11 +12,9 @@ from arqkit.formats.tables import zip_chunks
 from arqkit.formats.topics.chosen_questions import ChosenQuestion, read_chosen
 from arqkit.records import FileRefusedError
 from arqlab.core.models import Job, Lab, Visitor
-from arqlab.core.permissions import signed_in
+from arqlab.core.views import signed_in
 from arqlab.jobs.tasks import queue_job
-from arqlab.web.downloads import file_response, table_response
-from arqlab.web.pages import Pages
-from arqlab.web.problems import problem_table
+from arqlab.web import Pages, file_response, problem_table, table_response
 from collection.selectors.threads import posts_of
 from collection.services.rendering import typeset_titles
 from collection.services.topic_making import make_topic_files

@@ -8,11 +8,8 @@ from rest_framework.fields import DateTimeField
 
 from arqlab.core.models import Lab, Task
 from arqlab.labs.permissions import lab_or_404, may_organize, organized_task_or_404, task_or_404
-from arqlab.web.downloads import file_response
+from arqlab.web import FILE, LAB, Column, Filter, Pages, Table, answer, file_response
 from arqlab.web.exports import Export, Owner
-from arqlab.web.lists import Filter
-from arqlab.web.pages import FILE, LAB, Pages
-from arqlab.web.tables import Column, Table, answer
 from assessment.judging.selectors.judgment_tables import judgment_columns, judgments_with_columns
 from assessment.models import Judgment
 from desk.services.exports import lab_exports, task_exports

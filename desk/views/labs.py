@@ -11,8 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused
+from arqlab.core.views import refused, signed_in
 from arqlab.labs.forms.creating import CopyLabForm, DeleteForm
 from arqlab.labs.permissions import (
     lab_or_404,
@@ -34,11 +33,8 @@ from arqlab.labs.selectors import (
 )
 from arqlab.notices.models import Notice
 from arqlab.notices.selectors import unread_notices
-from arqlab.web.cells import CHIP, COUNT, DEADLINE
+from arqlab.web import LAB, TASK, Column, Empty, Pages, Tab, Table, answer, cells, to
 from arqlab.web.exports import Export
-from arqlab.web.pages import LAB, TASK, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
-from arqlab.web.tabs import Tab
 from desk.selectors import LabDate, LabsOverview, StageCell, lab_dates, labs_overview, with_phases
 from desk.services.exports import lab_exports
 from desk.services.labs import copy_lab, delete_record, deletion_refusal
@@ -159,10 +155,10 @@ def _labs_table(labs: list[LabRow], overview: LabsOverview, empty: Empty) -> Tab
                 link=to("desk:lab-detail", of=lambda row: row.lab.slug),
                 is_head=True,
             ),
-            Column("State", overview.phase, CHIP),
+            Column("State", overview.phase, cells.CHIP),
             Column("Tasks", _task_links),
-            Column("Teams", lambda row: row.teams, COUNT),
-            Column("Next deadline", lambda row: row.next_deadline, DEADLINE),
+            Column("Teams", lambda row: row.teams, cells.COUNT),
+            Column("Next deadline", lambda row: row.next_deadline, cells.DEADLINE),
         ],
         labs,
         empty=empty,

@@ -14,17 +14,25 @@ from django.utils.text import Truncator, capfirst
 
 from arqlab.core.files import kept
 from arqlab.core.models import Job, Lab, Task, Visitor
-from arqlab.core.permissions import require_administrator, signed_in
-from arqlab.core.views.answers import sent_to, told, wants_json
+from arqlab.core.views import require_administrator, sent_to, signed_in, told, wants_json
 from arqlab.core.views.error_pages import page_of_form
 from arqlab.jobs.services.jobs import REPEATABLE, repeat_job, retry_job, start_job, stop_job
 from arqlab.jobs.tasks import queue_job
 from arqlab.labs.permissions import organized_lab_or_404, organized_task_or_404, require_lab_creator
-from arqlab.web.cells import CHIP, COUNT, ID, TIME
-from arqlab.web.jobs import JOB_KINDS, news
-from arqlab.web.pages import LAB, TASK, Pages
-from arqlab.web.problems import problem_table
-from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web import (
+    LAB,
+    TASK,
+    Column,
+    Empty,
+    Pages,
+    Table,
+    answer,
+    cells,
+    news,
+    problem_table,
+    to,
+)
+from arqlab.web.jobs import JOB_KINDS
 from desk.forms.loads import (
     ArchiveForm,
     CandidatesForm,
@@ -167,11 +175,11 @@ def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "loads",
         [
             Column("Load", str, link=to("desk:load-detail", of=lambda row: row.pk), is_head=True),
-            Column("State", lambda row: row.state, CHIP, by="state"),
+            Column("State", lambda row: row.state, cells.CHIP, by="state"),
             Column("Task", lambda row: row.task and row.task.name),
-            Column("Files", lambda load: ", ".join(file["name"] for file in load.files), ID),
+            Column("Files", lambda load: ", ".join(file["name"] for file in load.files), cells.ID),
             Column("By", lambda row: row.by and row.by.name),
-            Column("Started", lambda row: row.created_at, TIME, by="pk"),
+            Column("Started", lambda row: row.created_at, cells.TIME, by="pk"),
             Column(
                 "Cancel or stop", template="desk/_load_stop.html", name=None, hides_heading=True
             ),
@@ -241,7 +249,7 @@ def _changes_table(load: Job) -> Table[ChangeGroup]:
         [
             Column("What", lambda group: capfirst(group["what"]), is_head=True),
             Column("What happens", fate),
-            Column("Number", lambda row: row["count"], COUNT),
+            Column("Number", lambda row: row["count"], cells.COUNT),
             Column("Examples (stored → file)", examples),
         ],
         load.changes.get("groups", []),
@@ -258,9 +266,9 @@ def _files_table(load: Job) -> Table[LoadedFile]:
     return Table[LoadedFile](
         "files",
         [
-            Column("File", lambda row: row["name"], ID, is_head=True),
-            Column("Bytes", lambda row: row["size"], COUNT),
-            Column("SHA-256", lambda file: file["sha256"][:12], ID),
+            Column("File", lambda row: row["name"], cells.ID, is_head=True),
+            Column("Bytes", lambda row: row["size"], cells.COUNT),
+            Column("SHA-256", lambda file: file["sha256"][:12], cells.ID),
         ],
         load.files,
     )

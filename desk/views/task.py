@@ -14,10 +14,8 @@ from arqlab.core.faults import attempt_due_at
 from arqlab.core.models import Task
 from arqlab.labs.permissions import may_organize, task_or_404
 from arqlab.labs.selectors import LabRoles, roles_in
+from arqlab.web import TASK, Pages, Tab, news
 from arqlab.web.exports import Export
-from arqlab.web.jobs import news
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tabs import Tab
 from assessment.assignments.selectors.grid import TopicRow
 from assessment.pools.selectors.choices import PooledTogether, pooled_together
 from desk.selectors import LabsOverview, labs_overview

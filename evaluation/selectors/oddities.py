@@ -5,7 +5,8 @@ from datetime import datetime
 import polars as pl
 from django.db.models import Max
 
-from arqlab.labs.oddities import Oddity, named_oddity, submission_oddities, task_url
+from arqlab.labs.oddities import Oddity, named_oddity, submission_oddities
+from arqlab.web import task_url
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import join_warnings
 from assessment.qrels.selectors.oddities import judging_oddities

@@ -8,10 +8,10 @@ from django.db import transaction
 from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.labs.oddities import task_url
 from arqlab.labs.selectors import organizers_of, topics_xml
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
+from arqlab.web import task_url
 from evaluation.models import Erratum, Leaderboard, ReleasedRun
 from evaluation.selectors.errata import errata_of, party_of
 from evaluation.selectors.records import drafted_runs, task_record

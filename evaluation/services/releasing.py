@@ -9,9 +9,9 @@ from arqkit.measures.names import parse_measure
 from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.labs.oddities import counted, task_url
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
+from arqlab.web import counted, task_url
 from assessment.models import QrelSet
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_scores, released_leaderboard

@@ -20,14 +20,10 @@ from arqkit.measures.names import MEASURE_KINDS, Measure
 from arqkit.standings import POST_HOC
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused, told
-from arqlab.labs.oddities import Ceremony, is_preview, task_url, with_left_out
+from arqlab.core.views import refused, signed_in, told
+from arqlab.labs.oddities import Ceremony, is_preview, with_left_out
 from arqlab.labs.permissions import organized_task_or_404, task_or_404
-from arqlab.web.contexts import context_of
-from arqlab.web.downloads import exact_response
-from arqlab.web.pages import TASK, Pages, number_of
-from arqlab.web.tabs import Tab
+from arqlab.web import TASK, Pages, Tab, context_of, exact_response, number_of, task_url
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Erratum, Leaderboard

@@ -7,13 +7,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused
-from arqlab.labs.oddities import task_url
+from arqlab.core.views import refused, signed_in
 from arqlab.labs.permissions import organized_task_or_404, task_or_404
-from arqlab.web.cells import TIME
-from arqlab.web.pages import ROWS, TASK, Pages
-from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web import ROWS, TASK, Column, Empty, Pages, Table, answer, cells, task_url
 from evaluation.models import Erratum, Leaderboard
 from evaluation.permissions import ScoreAccess, released_versions, score_access_of
 from evaluation.selectors.errata import errata_of
@@ -31,7 +27,7 @@ def errata_table(leaderboard: Leaderboard, sight: ScoreAccess) -> Table[Erratum]
     return Table[Erratum](
         "errata",
         [
-            Column("Date", lambda row: row.made_at, TIME, name="date", is_head=True),
+            Column("Date", lambda row: row.made_at, cells.TIME, name="date", is_head=True),
             Column("Run", lambda row: row.name, name="run"),
             Column("Erratum", lambda row: row.text, name="erratum", css="wrap"),
             Column("Reason", lambda row: row.reason, name="reason", css="wrap"),

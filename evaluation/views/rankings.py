@@ -13,10 +13,7 @@ from arqkit.labels import ScaleLabel
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
-from arqlab.labs.oddities import counted, task_url
-from arqlab.web.cells import COUNT, SCORE, label, score
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer
+from arqlab.web import TASK, Column, Pages, Table, answer, cells, counted, task_url
 from assessment.judging.selectors.related import judged_ids
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
@@ -60,7 +57,7 @@ ITEM_COLUMNS: tuple[Column[ListedItem], ...] = (
     Column("Item", template="evaluation/_item_text.html", is_head=True),
     Column(
         "Label",
-        lambda row: label(row.label) if row.label else UNJUDGED,
+        lambda row: cells.label(row.label) if row.label else UNJUDGED,
         link=lambda row: row.judgments_url,
         css="item-label",
     ),
@@ -193,12 +190,12 @@ def item_reader(
 
 def _items_table(run: Run, rows: Sequence[ListedItem], *, is_pair: bool) -> Table[ListedItem]:
     other = Column[ListedItem](
-        "Other", lambda row: row.other, COUNT, title="Place in the other ranking", css="other"
+        "Other", lambda row: row.other, cells.COUNT, title="Place in the other ranking", css="other"
     )
     return Table[ListedItem](
         f"items-{run.pk}",
         [
-            Column("#", lambda row: row.order, COUNT, css="place"),
+            Column("#", lambda row: row.order, cells.COUNT, css="place"),
             *ITEM_COLUMNS,
             *([other] if is_pair else []),
         ],
@@ -217,14 +214,14 @@ def _values_table(
     page = scores_page(visible, measure)
 
     def column(place: int, heading: str) -> Column[RankingSide]:
-        return Column(heading, lambda row: row.values[place], SCORE)
+        return Column(heading, lambda row: row.values[place], cells.SCORE)
 
     headings = [each.heading for each in visible.board.measures]
     caption = f"Values for {query_id}."
     if spread:
         caption += (
-            f" {measure.heading} of {counted(spread.runs, 'run')}: best {score(spread.best)}, "
-            f"median {score(spread.median)}."
+            f" {measure.heading} of {counted(spread.runs, 'run')}: "
+            f"best {cells.score(spread.best)}, median {cells.score(spread.median)}."
         )
     return Table[RankingSide](
         "values",

@@ -23,10 +23,7 @@ from arqkit.leaderboard import (
 from arqkit.measures.names import Measure, MeasureDefinition, definition_of
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
-from arqlab.labs.oddities import task_url
-from arqlab.web.cells import ID, SAFE
-from arqlab.web.lists import ROWS_A_PAGE
-from arqlab.web.tables import LONGEST, Column, Row
+from arqlab.web import LONGEST_TABLE, ROWS_A_PAGE, Column, Row, cells, task_url
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
 from evaluation.selectors.boards import Certainty, TopicScoreRow, certainties
 
@@ -157,7 +154,7 @@ def _line(
     key = row.run.key
     page = "" if sight.may_see_run(key) else "scores/"
     details = [(column, column.text(row.run)) for column in columns_in("page")]
-    cells = "".join(
+    row_cells = "".join(
         _cell(
             cell,
             f"{key}/{ends[cell.measure]}" if ends.get(cell.measure) else "",
@@ -167,7 +164,7 @@ def _line(
     )
     is_own = key in sight.own_runs
     url = f"{task_url}runs/{row.run.key}/{page}"
-    return BoardLine(row, url, details, mark_safe(cells), is_own)  # noqa: S308
+    return BoardLine(row, url, details, mark_safe(row_cells), is_own)  # noqa: S308
 
 
 def _cell(cell: BoardCell, url: str, certainty: Certainty | None) -> str:
@@ -198,8 +195,8 @@ def topic_columns(
         return task_url("labs:topic-detail", task, topic) if topic in topics else ""
 
     return (
-        Column("Topic", query_id, ID, name="topic", is_head=True, link=link, css="nowrap"),
-        Column("Title", title, SAFE, name=None, css="topic-title"),
+        Column("Topic", query_id, cells.ID, name="topic", is_head=True, link=link, css="nowrap"),
+        Column("Title", title, cells.SAFE, name=None, css="topic-title"),
     )
 
 
@@ -263,11 +260,11 @@ def lines_of(
     sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
     selected = part.shown_board(sorted_board(visible.board, sort), further).rows
     page = Paginator(selected, ROWS_A_PAGE).get_page(request.GET.get("page"))
-    rows = page.object_list if len(selected) > LONGEST else selected
+    rows = page.object_list if len(selected) > LONGEST_TABLE else selected
     return BoardLines(
         visible=visible,
         columns=columns_in("page"),
-        page=page if len(selected) > LONGEST else None,
+        page=page if len(selected) > LONGEST_TABLE else None,
         sort=sort,
         definitions=[(measure, definition_of(measure)) for measure in visible.board.measures],
         part=part,

@@ -15,12 +15,20 @@ from arqkit.records import ItemKind
 from arqkit.topics import heading
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
-from arqlab.labs.oddities import task_url
 from arqlab.labs.permissions import task_or_404
 from arqlab.labs.selectors import TOPIC_FILTERS
-from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import LONGEST, Chart, Column, Table, answer, run_columns
+from arqlab.web import (
+    LONGEST_TABLE,
+    TASK,
+    Chart,
+    Column,
+    Pages,
+    Table,
+    answer,
+    cells,
+    run_columns,
+    task_url,
+)
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, version_topics
 from assessment.qrels.views.labels import label_shares
@@ -56,7 +64,11 @@ from submissions.models import Run
 
 pages = Pages(TASK, task_or_404, section="runs")
 TITLE = Column[TopicScoreRow](
-    "Title", lambda row: row.topic and row.topic.title_html, SAFE, name=None, css="topic-title"
+    "Title",
+    lambda row: row.topic and row.topic.title_html,
+    cells.SAFE,
+    name=None,
+    css="topic-title",
 )
 
 FEW_FINDERS = 10
@@ -90,7 +102,7 @@ class MeasureBounds(NamedTuple):
 
 
 FINDER_COLUMNS: tuple[Column[FoundItem], ...] = (
-    Column("Runs", lambda row: row.finders, COUNT, css="place"),
+    Column("Runs", lambda row: row.finders, cells.COUNT, css="place"),
     Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
 )
 
@@ -200,9 +212,9 @@ def _bounds_table(bounds: TieBounds) -> Table[MeasureBounds]:
         "tie-bounds",
         [
             Column("Measure", lambda row: row.heading, is_head=True),
-            Column("Worst case", lambda row: row.worst, SCORE),
-            Column("Reported", lambda row: row.reported, SCORE),
-            Column("Best case", lambda row: row.best, SCORE),
+            Column("Worst case", lambda row: row.worst, cells.SCORE),
+            Column("Reported", lambda row: row.reported, cells.SCORE),
+            Column("Best case", lambda row: row.best, cells.SCORE),
         ],
         bounds.means,
         caption="The means if tied items were in the worst and in the best order by label. "
@@ -237,21 +249,25 @@ def _topics_table(
     return Table[TopicScoreRow](
         "topics",
         [
-            Column("Topic", lambda row: row.query_id, ID, is_head=True, link=page, css="nowrap"),
+            Column(
+                "Topic", lambda row: row.query_id, cells.ID, is_head=True, link=page, css="nowrap"
+            ),
             TITLE,
             *map(info, infos),
             Column(
                 measure.heading,
                 lambda row: row.own,
-                SCORE,
+                cells.SCORE,
                 link=ranking if opens else None,
                 best=_has_the_best,
             ),
-            Column("Median", lambda row: row.median, SCORE),
-            Column("Best", lambda row: row.best, SCORE),
-            Column("± median", lambda row: row.gain, SIGNED, title="Difference from the median"),
-            Column("Judged", lambda row: row.judgments.judged, COUNT),
-            Column("Relevant", lambda row: row.judgments.relevant, COUNT),
+            Column("Median", lambda row: row.median, cells.SCORE),
+            Column("Best", lambda row: row.best, cells.SCORE),
+            Column(
+                "± median", lambda row: row.gain, cells.SIGNED, title="Difference from the median"
+            ),
+            Column("Judged", lambda row: row.judgments.judged, cells.COUNT),
+            Column("Relevant", lambda row: row.judgments.relevant, cells.COUNT),
         ],
         rows,
         foot=[["Mean", "", *("" for _ in infos), *map(_mean, columns), "", "", ""]],
@@ -305,12 +321,12 @@ def _spread_table(spread: Spread, measure: Measure) -> Table[Spread]:
     return Table[Spread](
         "spread",
         [
-            Column("Runs", lambda row: row.runs, COUNT),
-            Column("Best", lambda row: row.best, SCORE),
-            Column("Median", lambda row: row.median, SCORE),
-            Column("Mean", lambda row: row.mean, SCORE),
-            Column("Worst", lambda row: row.worst, SCORE),
-            Column("Standard deviation", lambda row: row.deviation, SCORE),
+            Column("Runs", lambda row: row.runs, cells.COUNT),
+            Column("Best", lambda row: row.best, cells.SCORE),
+            Column("Median", lambda row: row.median, cells.SCORE),
+            Column("Mean", lambda row: row.mean, cells.SCORE),
+            Column("Worst", lambda row: row.worst, cells.SCORE),
+            Column("Standard deviation", lambda row: row.deviation, cells.SCORE),
         ],
         [spread],
         caption=f"Spread of {measure.heading} over the runs that compete.",
@@ -327,14 +343,14 @@ def _values_table(
     spread = spread_of(values)
     runs = [
         {"run": value.run.label, "team": value.run.team, "value": value.value, "url": page(value)}
-        for value in values[:LONGEST]
+        for value in values[:LONGEST_TABLE]
     ]
-    those = "of each run" if len(values) <= LONGEST else f"of the best {LONGEST} runs"
+    those = "of each run" if len(values) <= LONGEST_TABLE else f"of the best {LONGEST_TABLE} runs"
     median = spread.median if spread else None
     names: tuple[Column[RunValue], ...] = run_columns(lambda row: row.run, url=page)
     return Table[RunValue](
         "run-values",
-        [*names, Column(measure.heading, lambda row: row.value, SCORE, link=page)],
+        [*names, Column(measure.heading, lambda row: row.value, cells.SCORE, link=page)],
         values,
         chart=Chart(
             "run-values",

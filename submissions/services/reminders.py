@@ -9,11 +9,11 @@ from django.db.models import Count, Q, Sum
 from django.utils.dateformat import format as format_date
 
 from arqlab.core.models import Task, Team
-from arqlab.labs.oddities import counted, task_url
 from arqlab.labs.selectors import organizers_of
 from arqlab.notices.models import Kind, Notice
 from arqlab.notices.selectors import members_of
 from arqlab.notices.services.notifying import notify
+from arqlab.web import counted, task_url
 from submissions.models import Run, RunProblem, Upload
 from submissions.selectors import runs_page
 

@@ -10,10 +10,10 @@ from arqkit.standings import FLAGS
 from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Task, Team, User
-from arqlab.labs.oddities import counted, utc_text
 from arqlab.labs.permissions import may_organize
 from arqlab.teams.permissions import is_team_member
 from arqlab.teams.selectors import team_key
+from arqlab.web import counted, utc_text
 from submissions.models import Run, RunProblem
 from submissions.selectors import quotas_of
 from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names

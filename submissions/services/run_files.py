@@ -27,9 +27,9 @@ from arqkit.formats.tables import tsv_lines
 from arqkit.records import FileProblems, FileRefusedError, Problem
 from arqkit.standings import FLAGS
 from arqlab.core.models import Task, Team, User
-from arqlab.labs.oddities import counted
 from arqlab.teams.selectors import team_key
 from arqlab.teams.services import create_team, lab_team
+from arqlab.web import counted
 from submissions.models import Run
 from submissions.selectors import run_bytes
 from submissions.services.ir_metadata import metadata_name, take_ir_metadata, write_ir_metadata

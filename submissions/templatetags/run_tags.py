@@ -8,8 +8,7 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from arqlab.web.cells import COUNT, ID
-from arqlab.web.tables import Column, Table
+from arqlab.web import Column, Table, cells
 from submissions.models import RunProblem
 from submissions.services.left_out import LeftOutRun
 
@@ -36,9 +35,9 @@ class ProblemPlace(TypedDict):
 def places_table(problem: RunProblem) -> Table[ProblemPlace]:
     """Return the first occurrences of a problem."""
     columns: list[Column[ProblemPlace]] = [
-        Column("Line", lambda row: row["line"], COUNT),
+        Column("Line", lambda row: row["line"], cells.COUNT),
         Column("Topic", lambda row: row["topic"], css="nowrap"),
-        Column("Found", lambda row: row["found"], ID),
+        Column("Found", lambda row: row["found"], cells.ID),
         Column("Expected", lambda row: row["expected"]),
     ]
     return Table[ProblemPlace](f"{problem.kind}-places", columns, problem.first, css="places")

@@ -14,16 +14,12 @@ from django.utils import timezone
 from arqkit.formats.archives.uploads import UploadRefusedError
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused, told
-from arqlab.core.views.editing import F, edited
+from arqlab.core.views import edited, refused, signed_in, told
+from arqlab.core.views.editing import F
 from arqlab.labs.oddities import Ceremony
 from arqlab.labs.permissions import may_organize, organized_task_or_404
 from arqlab.labs.services.labs import close_task, reopen_task
-from arqlab.web.downloads import exact_response
-from arqlab.web.pages import FILE, TASK, Pages
-from arqlab.web.places import url_of
-from arqlab.web.tables import answer
+from arqlab.web import FILE, TASK, Pages, answer, exact_response, url_of
 from submissions.forms import MoveForm, RunEditForm, RunPublicationForm, SystemForm, WithdrawForm
 from submissions.models import Run
 from submissions.oddities import closing_oddities

@@ -11,14 +11,22 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import Task
-from arqlab.labs.oddities import task_url
 from arqlab.labs.permissions import may_organize, organized_task_or_404
-from arqlab.web.cells import COUNT, ID, TIME, CellKind, chip
-from arqlab.web.downloads import table_response
-from arqlab.web.lists import Filter
-from arqlab.web.pages import FILE, TASK, Pages
-from arqlab.web.tables import Column, Empty, Table, answer
-from arqlab.web.tabs import Tab, submitters
+from arqlab.web import (
+    FILE,
+    TASK,
+    Column,
+    Empty,
+    Filter,
+    Pages,
+    Tab,
+    Table,
+    answer,
+    cells,
+    submitters,
+    table_response,
+    task_url,
+)
 from submissions.models import Run, RunQuerySet
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import (
@@ -105,14 +113,14 @@ def _run_columns(task: Task, at: str) -> list[Column[Run]]:
         Column(
             "State",
             lambda row: row.state,
-            CellKind(lambda state: chip(state, STATES[state])),
+            cells.CellKind(lambda state: cells.chip(state, STATES[state])),
             by="shown_state",
         ),
-        Column("Rows", lambda run: run.report.get("rows"), COUNT),
-        Column("Errors", lambda row: row.errors, COUNT, by="errors"),
-        Column("Warnings", lambda row: row.warnings, COUNT, by="warnings"),
-        Column(at, lambda row: row.submitted_at, TIME, order="submitted", by="submitted_at"),
-        Column("File", lambda row: row.file_name, ID, css="file-cell"),
+        Column("Rows", lambda run: run.report.get("rows"), cells.COUNT),
+        Column("Errors", lambda row: row.errors, cells.COUNT, by="errors"),
+        Column("Warnings", lambda row: row.warnings, cells.COUNT, by="warnings"),
+        Column(at, lambda row: row.submitted_at, cells.TIME, order="submitted", by="submitted_at"),
+        Column("File", lambda row: row.file_name, cells.ID, css="file-cell"),
     ]
 
 
@@ -152,8 +160,10 @@ def run_problems(request: HttpRequest, run: Run) -> HttpResponse:
     """Return every problem of a run as TSV."""
     if not run.occurrences:
         raise Http404
-    cells = run_occurrences(run).with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]", " "))
-    return table_response(cells, f"problems-of-run-{run.pk}.tsv")
+    occurrences = run_occurrences(run).with_columns(
+        pl.col(pl.String).str.replace_all(r"[\t\r\n]", " ")
+    )
+    return table_response(occurrences, f"problems-of-run-{run.pk}.tsv")
 
 
 @pages.read("<number:run>/file/", "run-file", api=FILE)

@@ -11,13 +11,11 @@ from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Task, Team
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import sent_to, wants_json
-from arqlab.labs.oddities import counted
+from arqlab.core.views import sent_to, signed_in, wants_json
 from arqlab.labs.permissions import may_organize
 from arqlab.teams.selectors import team_key
 from arqlab.teams.services import lab_team
-from arqlab.web.pages import TASK, Pages
+from arqlab.web import TASK, Pages, counted
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for

@@ -4,12 +4,11 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from arqlab.core.models import Job, Task
-from arqlab.core.permissions import signed_in
+from arqlab.core.views import signed_in
 from arqlab.jobs.services.jobs import start_job
 from arqlab.jobs.tasks import queue_job
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web import TASK, Pages, Tab, organizers
 
 pages = Pages(f"{TASK}greetings/", organized_task_or_404, section="greetings")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from arqlab.web.contexts import context_of
+from arqlab.web import context_of
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from django.urls import resolve
 from analyses.views.qrels import qrels_effect
 from arqlab.core.models import Task
 from arqlab.labs.permissions import task_or_404
-from arqlab.web.pages import Pages
+from arqlab.web import Pages
 from tests.factories import Scene
 
 

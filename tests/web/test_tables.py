@@ -10,9 +10,8 @@ from django.http import Http404
 from django.template.loader import render_to_string
 from django.test import RequestFactory
 
-from arqlab.web.cells import COUNT, SCORE
-from arqlab.web.lists import Filter
-from arqlab.web.tables import FORMATS, Chart, Column, Empty, Prepared, Table, answer, choice_column
+from arqlab.web import Chart, Column, Empty, Filter, Prepared, Table, answer, cells, choice_column
+from arqlab.web.tables import FORMATS
 
 ROWS = [
     {"tag": "bm25", "team": SimpleNamespace(name="<Alpha>"), "map": 0.25, "size": 12000},
@@ -31,8 +30,8 @@ def make_table(rows=ROWS, **options) -> Table:
                 link=lambda row: f"/runs/{row['size']}/",
             ),
             Column("Team", lambda row: row["team"] and row["team"].name, name="team"),
-            Column("MAP", lambda row: row["map"], SCORE, best=lambda row: row["map"] == 0.25),
-            Column("Size", lambda row: row["size"], COUNT, name=None),
+            Column("MAP", lambda row: row["map"], cells.SCORE, best=lambda row: row["map"] == 0.25),
+            Column("Size", lambda row: row["size"], cells.COUNT, name=None),
             Column("", lambda row: row["map"], name="exact"),
         ],
         rows,

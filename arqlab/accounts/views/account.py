@@ -18,17 +18,12 @@ from arqlab.accounts.selectors import account_history
 from arqlab.accounts.services.personal import delete_account, personal_data
 from arqlab.accounts.services.tokens import create_token, revoke_token
 from arqlab.core.models import ApiToken, AuditEvent, Lab, Membership, User
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused
-from arqlab.core.views.editing import edited
+from arqlab.core.views import edited, refused, signed_in
 from arqlab.labs.permissions import labs_visible_to
 from arqlab.labs.selectors import roles_of
 from arqlab.labs.services.people import change_name
 from arqlab.labs.views.audit import detail_lines
-from arqlab.web.cells import ID, PROSE, TIME, moment
-from arqlab.web.pages import Pages
-from arqlab.web.places import url_of
-from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web import Column, Empty, Pages, Table, answer, cells, to, url_of
 
 pages = Pages(sign_in=True)
 
@@ -87,14 +82,16 @@ def _tokens_table(person: User, now: datetime) -> Table[ApiToken]:
             Column("Used for", lambda row: row.name, is_head=True),
             Column("Programs may", lambda token: token.get_scope_display().lower()),
             Column("In", lambda token: token.lab or "all labs"),
-            Column("Created", lambda row: row.created_at, TIME),
+            Column("Created", lambda row: row.created_at, cells.TIME),
             Column(
                 "Last used",
-                lambda token: moment(token.last_used_at) if token.last_used_at else "never",
+                lambda token: cells.moment(token.last_used_at) if token.last_used_at else "never",
             ),
             Column(
                 "Expires",
-                lambda token: moment(token.expires_at) if token.expires_at > now else "expired",
+                lambda token: (
+                    cells.moment(token.expires_at) if token.expires_at > now else "expired"
+                ),
             ),
             Column(
                 "Action",
@@ -154,7 +151,7 @@ def _roles_table(person: User) -> Table[Membership]:
                     role.team and reverse("teams:team-detail", args=[role.lab.slug, role.team.pk])
                 ),
             ),
-            Column("Since", lambda row: row.created_at, TIME),
+            Column("Since", lambda row: row.created_at, cells.TIME),
         ],
         roles_of(person),
         empty=Empty(
@@ -177,11 +174,11 @@ def _history_table(request: HttpRequest, person: User) -> Table[AuditEvent]:
     return Table[AuditEvent](
         "events",
         [
-            Column("When", lambda row: row.at, TIME, by="at"),
-            Column("Event", lambda row: row.verb, ID),
+            Column("When", lambda row: row.at, cells.TIME, by="at"),
+            Column("Event", lambda row: row.verb, cells.ID),
             Column("By", lambda event: event.actor.name if event.actor else "ArqLab"),
             Column("Lab", lambda row: row.lab and row.lab.name),
-            Column("Details", lambda event: "\n".join(detail_lines(event.detail)), PROSE),
+            Column("Details", lambda event: "\n".join(detail_lines(event.detail)), cells.PROSE),
         ],
         account_history(person),
         asked=request.GET,

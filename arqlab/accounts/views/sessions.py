@@ -12,10 +12,8 @@ from arqlab.accounts.services.sessions import (
     idle_limit,
     sessions_of,
 )
-from arqlab.core.permissions import signed_in
-from arqlab.web.cells import TIME
-from arqlab.web.pages import Pages
-from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.core.views import signed_in
+from arqlab.web import Column, Empty, Pages, Table, answer, cells
 
 pages = Pages(sign_in=True)
 
@@ -36,8 +34,8 @@ def session_list(request: HttpRequest) -> HttpResponse:
                 is_head=True,
             ),
             Column("Address", lambda row: row.ip),
-            Column("Signed in", lambda row: row.created_at, TIME),
-            Column("Last used", lambda row: row.last_seen_at, TIME),
+            Column("Signed in", lambda row: row.created_at, cells.TIME),
+            Column("Last used", lambda row: row.last_seen_at, cells.TIME),
             Column("End", template="accounts/_session_end.html", hides_heading=True),
         ],
         sessions,

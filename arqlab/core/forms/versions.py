@@ -10,7 +10,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 
-from arqlab.web.pages import json_of
+from arqlab.web import json_of
 
 KEEP = "keep-"
 """The prefix of the choice between two values on the page of a stale form."""

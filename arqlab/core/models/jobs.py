@@ -9,8 +9,8 @@ from django.db.models import Q
 from arqlab.core.faults import PAUSES, attempt_due_at
 from arqlab.core.models.labs import Lab, Task
 from arqlab.core.models.people import User
+from arqlab.web import url_of
 from arqlab.web.jobs import JOB_KINDS
-from arqlab.web.places import url_of
 
 STALE_JOB = timedelta(minutes=3)
 """A running job whose worker gave no sign of life for this long counts as dead."""

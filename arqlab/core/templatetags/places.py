@@ -6,8 +6,8 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
+from arqlab.web import url_of
 from arqlab.web.parts import PARTS
-from arqlab.web.places import url_of
 
 register = template.Library()
 register.simple_tag(url_of)

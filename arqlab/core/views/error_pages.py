@@ -29,7 +29,7 @@ from structlog.contextvars import get_contextvars
 from arqlab.core.errors import RequestProblem, UserError, error_body
 from arqlab.core.faults import is_database_lost, is_disk_full
 from arqlab.core.views.answers import wants_json
-from arqlab.web.places import url_of
+from arqlab.web import url_of
 
 CODES = {
     400: "malformed",

@@ -10,8 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from arqlab.core.models import Topic
-from arqlab.web.cells import ID
-from arqlab.web.tables import Column, Row, Table, choice_column
+from arqlab.web import Column, Row, Table, cells, choice_column
 
 LONGEST_REASON = 300
 
@@ -94,7 +93,7 @@ def topic_picker(
     return Table[PickedTopic](
         table,
         [
-            Column("Topic", lambda row: row.topic.query_id, ID, is_head=True, css="nowrap"),
+            Column("Topic", lambda row: row.topic.query_id, cells.ID, is_head=True, css="nowrap"),
             choice_column(
                 *(table, name),
                 lambda row: row.value,

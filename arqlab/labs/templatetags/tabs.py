@@ -9,8 +9,9 @@ from django.urls import reverse
 
 from arqlab.core.models import Lab, Task
 from arqlab.labs.selectors import LabRoles, roles_in
+from arqlab.web import url_of
 from arqlab.web.pages import Page, page_of
-from arqlab.web.places import tabs_of, url_of
+from arqlab.web.places import tabs_of
 
 register = template.Library()
 

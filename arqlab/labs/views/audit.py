@@ -7,11 +7,19 @@ from django.http import HttpRequest, HttpResponse
 
 from arqlab.core.models import AuditEvent, Lab
 from arqlab.labs.permissions import organized_lab_or_404
-from arqlab.web.cells import ID, PROSE, TIME
-from arqlab.web.lists import Filter
-from arqlab.web.pages import LAB, ROWS, Pages
-from arqlab.web.tables import Column, Empty, Table, answer
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web import (
+    LAB,
+    ROWS,
+    Column,
+    Empty,
+    Filter,
+    Pages,
+    Tab,
+    Table,
+    answer,
+    cells,
+    organizers,
+)
 
 pages = Pages(access=organized_lab_or_404)
 
@@ -35,7 +43,7 @@ def _events_table(request: HttpRequest, lab: Lab) -> Table[AuditEvent]:
     return Table[AuditEvent](
         "events",
         [
-            Column("When", lambda row: row.at, TIME, by="at"),
+            Column("When", lambda row: row.at, cells.TIME, by="at"),
             Column(
                 "Who",
                 lambda event: event.actor.name if event.actor else "ArqLab",
@@ -44,12 +52,12 @@ def _events_table(request: HttpRequest, lab: Lab) -> Table[AuditEvent]:
             Column(
                 "Event",
                 lambda row: row.verb,
-                ID,
+                cells.ID,
                 link=lambda event: f"?verb={quote(event.verb)}",
                 by="verb",
             ),
             Column("Target", lambda row: row.target, by="target"),
-            Column("Details", lambda event: "\n".join(detail_lines(event.detail)), PROSE),
+            Column("Details", lambda event: "\n".join(detail_lines(event.detail)), cells.PROSE),
         ],
         lab.audit_events.select_related("actor"),
         asked=request.GET,

@@ -14,14 +14,11 @@ from arqkit.records import Problem, TaskKind
 from arqkit.topics import InfoChange, heading, info_changes, info_fields, normalized_value
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
-from arqlab.core.permissions import signed_in
+from arqlab.core.views import signed_in
 from arqlab.labs.permissions import organized_task_or_404
 from arqlab.labs.selectors import info_values
 from arqlab.labs.services.topic_loading import change_topic_information
-from arqlab.web.downloads import exact_response
-from arqlab.web.pages import TASK, Pages, json_of
-from arqlab.web.problems import problem_table
-from arqlab.web.tables import Column, Table
+from arqlab.web import TASK, Column, Pages, Table, exact_response, json_of, problem_table
 
 pages = Pages(f"{TASK}topics/information/", organized_task_or_404, section="topics")
 

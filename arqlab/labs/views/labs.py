@@ -9,18 +9,14 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from arqlab.core.models import Lab, Task
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused
-from arqlab.core.views.editing import edited
+from arqlab.core.views import edited, refused, signed_in
 from arqlab.labs.forms.creating import NewLabForm, NewTaskForm
 from arqlab.labs.forms.labs import LabEditForm, TaskForm
 from arqlab.labs.permissions import organized_lab_or_404, organized_task_or_404, require_lab_creator
 from arqlab.labs.services.archiving import set_archived
 from arqlab.labs.services.creating import create_lab, create_task
 from arqlab.labs.services.labs import change_lab, change_task
-from arqlab.web.pages import LAB, TASK, Pages
-from arqlab.web.places import url_of
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web import LAB, TASK, Pages, Tab, organizers, url_of
 
 pages = Pages(access=organized_lab_or_404)
 

@@ -12,11 +12,7 @@ from arqkit.topics import heading
 from arqlab.core.models import Task
 from arqlab.labs.permissions import may_organize, may_see_thread, organized_lab_or_404, task_or_404
 from arqlab.labs.selectors import TOPIC_FILTERS, listed_topics, neighbours, topic_info
-from arqlab.web.cells import ID, SAFE
-from arqlab.web.lists import Filter
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
-from arqlab.web.tabs import Tab
+from arqlab.web import TASK, Column, Empty, Filter, Pages, Tab, Table, answer, cells, to
 
 pages = Pages(access=organized_lab_or_404)
 
@@ -49,14 +45,14 @@ class ListedTopic(TypedDict):
 def _topics_table(request: HttpRequest, task: Task, *, organizes: bool) -> Table[ListedTopic]:
     topics = listed_topics(task)
     names = [name for name in TOPIC_FILTERS if topics[name].count()]
-    formula = Column[ListedTopic]("Formula", lambda row: row["formula_html"], SAFE)
+    formula = Column[ListedTopic]("Formula", lambda row: row["formula_html"], cells.SAFE)
     return Table[ListedTopic](
         "topics",
         [
             Column(
                 "Topic",
                 lambda row: row["query_id"],
-                ID,
+                cells.ID,
                 link=to(
                     "labs:topic-detail", task.lab.slug, task.slug, of=lambda row: row["query_id"]
                 ),
@@ -65,7 +61,7 @@ def _topics_table(request: HttpRequest, task: Task, *, organizes: bool) -> Table
                 css="nowrap",
             ),
             *([formula] if task.kind == TaskKind.FORMULAS else []),
-            Column("Title", lambda row: row["title_html"], SAFE),
+            Column("Title", lambda row: row["title_html"], cells.SAFE),
             Column("Tags", lambda row: row["tags"], by="tags"),
             *(Column(heading(name), itemgetter(name), order=name) for name in names),
         ],

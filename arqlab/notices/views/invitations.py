@@ -9,8 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.text import capfirst
 
 from arqlab.core.models import Lab, Role
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused, told
+from arqlab.core.views import refused, signed_in, told
 from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.notices.addresses import PastedAddress
 from arqlab.notices.forms import InvitationForm
@@ -23,11 +22,7 @@ from arqlab.notices.services.invitations import (
     resend_invitation,
     withdraw_invitation,
 )
-from arqlab.web.cells import ADDRESS, CHIP, TIME, chip
-from arqlab.web.lists import Filter
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.places import url_of
-from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web import LAB, Column, Empty, Filter, Pages, Table, answer, cells, url_of
 
 pages = Pages(access=organized_lab_or_404, section="messages")
 
@@ -48,20 +43,22 @@ def _invitations(request: HttpRequest, lab: Lab) -> Table[Invitation]:
     return Table[Invitation](
         "invitations",
         [
-            Column("Address", lambda row: row.address, ADDRESS, by=Lower("address"), is_head=True),
+            Column(
+                "Address", lambda row: row.address, cells.ADDRESS, by=Lower("address"), is_head=True
+            ),
             Column("Role", lambda row: capfirst(row.words), by="role", css="wrap"),
             Column(
                 "State",
                 lambda row: row.state,
-                CHIP,
+                cells.CHIP,
                 note=lambda row: f"by {row.accepted_by.name}" if row.accepted_by else "",
             ),
             Column(
                 "Email",
-                lambda row: chip(row.mail.state) if row.mail else "not emailed",
+                lambda row: cells.chip(row.mail.state) if row.mail else "not emailed",
                 note=lambda row: row.mail and row.mail.error,
             ),
-            Column("Invited", lambda row: row.invited_at, TIME, by="pk"),
+            Column("Invited", lambda row: row.invited_at, cells.TIME, by="pk"),
             Column("Link", template="notices/_invitation_link.html"),
             Column("Change", template="notices/_invitation_buttons.html", hides_heading=True),
         ],

@@ -9,15 +9,11 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from arqlab.core.models import Lab
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import told
+from arqlab.core.views import signed_in, told
 from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.notices.models import Mail
 from arqlab.notices.services.mailing import retry_mail
-from arqlab.web.cells import ADDRESS, CHIP, COUNT, TIME, moment
-from arqlab.web.lists import Filter
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web import LAB, Column, Empty, Filter, Pages, Table, answer, cells
 
 pages = Pages(access=organized_lab_or_404, section="messages")
 
@@ -39,16 +35,16 @@ def mail_list(request: HttpRequest, lab: Lab) -> HttpResponse:
 def _mail_table(request: HttpRequest, lab: Lab, states: list[Mail.State]) -> Table[Mail]:
     def due(mail: Mail) -> str:
         is_due = mail.error and mail.state == Mail.State.QUEUED
-        return format_html("Next attempt: {}", moment(mail.due_at)) if is_due else ""
+        return format_html("Next attempt: {}", cells.moment(mail.due_at)) if is_due else ""
 
     return Table[Mail](
         "mail",
         [
-            Column("Address", lambda row: row.address, ADDRESS, by="address", is_head=True),
+            Column("Address", lambda row: row.address, cells.ADDRESS, by="address", is_head=True),
             Column("Subject", lambda row: row.subject, by="subject", css="wrap"),
-            Column("State", lambda row: row.state, CHIP),
-            Column("Attempts", lambda row: row.attempts, COUNT, by="attempts"),
-            Column("Since", lambda row: row.changed_at, TIME, by="changed_at"),
+            Column("State", lambda row: row.state, cells.CHIP),
+            Column("Attempts", lambda row: row.attempts, cells.COUNT, by="attempts"),
+            Column("Since", lambda row: row.changed_at, cells.TIME, by="changed_at"),
             Column("Error", lambda row: row.error, note=due, css="wrap"),
             Column("Change", template="notices/_mail_retry.html", hides_heading=True),
             Column("", order="queued", by="pk", name=None),

@@ -10,16 +10,13 @@ from django.utils.html import format_html
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
-from arqlab.core.permissions import signed_in
+from arqlab.core.views import signed_in
 from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.notices import selectors
 from arqlab.notices.forms import MessageForm
 from arqlab.notices.models import Message, Notice
 from arqlab.notices.services.mailing import send_message
-from arqlab.web.cells import COUNT, TIME, chip
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web import LAB, Column, Empty, Pages, Tab, Table, answer, cells, organizers, to
 
 pages = Pages(access=organized_lab_or_404, section="messages")
 
@@ -44,13 +41,13 @@ def _messages_table(request: HttpRequest, lab: Lab) -> Table[Message]:
                 css="wrap",
             ),
             Column("Recipients", lambda row: row.get_audience_display()),
-            Column("People", lambda row: row.recipients, COUNT, by="recipients"),
-            Column("Read", lambda row: row.read, COUNT, by="read"),
-            Column("Emails sent", lambda row: row.mail_sent, COUNT),
-            Column("Queued", lambda row: row.mail_queued + row.mail_sending, COUNT),
-            Column("Failed", lambda row: row.mail_failed, COUNT, by="mail_failed"),
+            Column("People", lambda row: row.recipients, cells.COUNT, by="recipients"),
+            Column("Read", lambda row: row.read, cells.COUNT, by="read"),
+            Column("Emails sent", lambda row: row.mail_sent, cells.COUNT),
+            Column("Queued", lambda row: row.mail_queued + row.mail_sending, cells.COUNT),
+            Column("Failed", lambda row: row.mail_failed, cells.COUNT, by="mail_failed"),
             Column("From", lambda row: row.sent_by and row.sent_by.name),
-            Column("When", lambda row: row.sent_at, TIME, by="pk"),
+            Column("When", lambda row: row.sent_at, cells.TIME, by="pk"),
         ],
         selectors.messages_of(lab),
         asked=request.GET,
@@ -102,13 +99,13 @@ def _recipients_table(notices: QuerySet[Notice]) -> Table[Notice]:
             Column(
                 "Email",
                 lambda row: (
-                    format_html("{} {}", row.mail.address, chip(row.mail.state))
+                    format_html("{} {}", row.mail.address, cells.chip(row.mail.state))
                     if row.mail
                     else "not emailed"
                 ),
             ),
             Column("Error", lambda row: row.mail and row.mail.error, css="wrap"),
-            Column("Read", lambda row: row.read_at, TIME),
+            Column("Read", lambda row: row.read_at, cells.TIME),
         ],
         notices,
         has_tools=True,

@@ -6,14 +6,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from arqlab.core.permissions import signed_in
+from arqlab.core.views import signed_in
 from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.notices.models import Notice
 from arqlab.notices.selectors import notices_of
 from arqlab.notices.services.notifying import mark_all_read, set_mail_preference
-from arqlab.web.cells import CHIP, TIME
-from arqlab.web.pages import Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web import Column, Empty, Pages, Table, answer, cells, to
 
 pages = Pages(access=organized_lab_or_404, section="messages")
 
@@ -26,9 +24,9 @@ NOTICE_COLUMNS: list[Column[Notice]] = [
         is_head=True,
         css="wrap",
     ),
-    Column("State", lambda row: "read" if row.read_at else "unread", CHIP),
+    Column("State", lambda row: "read" if row.read_at else "unread", cells.CHIP),
     Column("Lab", lambda row: row.lab and row.lab.name, by="lab__name", css="wrap"),
-    Column("When", lambda row: row.created_at, TIME, by="pk"),
+    Column("When", lambda row: row.created_at, cells.TIME, by="pk"),
 ]
 
 

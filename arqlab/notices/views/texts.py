@@ -5,8 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from arqlab.core.models import Lab
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.editing import edited
+from arqlab.core.views import edited, signed_in
 from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.notices.forms import TextForm
 from arqlab.notices.models import Kind
@@ -18,8 +17,7 @@ from arqlab.notices.services.texts import (
     text_of,
     texts_of,
 )
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Table, answer, to
+from arqlab.web import LAB, Column, Pages, Table, answer, to
 
 pages = Pages(access=organized_lab_or_404, section="messages")
 

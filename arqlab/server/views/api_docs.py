@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.generators import SchemaGenerator
 
-from arqlab.web.pages import API, Pages
-from arqlab.web.tables import Column, Table, answer
+from arqlab.web import Column, Pages, Table, answer
+from arqlab.web.patterns import API
 
 pages = Pages()
 METHODS = ("get", "post", "patch", "put", "delete")

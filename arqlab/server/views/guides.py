@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils._os import safe_join
 
-from arqlab.web.pages import Pages
+from arqlab.web import Pages
 
 pages = Pages("docs/")
 

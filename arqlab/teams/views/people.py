@@ -6,17 +6,13 @@ from django.shortcuts import get_object_or_404, redirect
 
 from arqlab.core.models import Lab, Membership, Role, Team, User
 from arqlab.core.models.roles import duties, people_in_words
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused, told
+from arqlab.core.views import refused, signed_in, told
 from arqlab.labs.forms.people import RevokeForm, RoleForm
 from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.labs.selectors import staff_of
 from arqlab.labs.services.people import allow_team, grant_role, revoke_role
 from arqlab.teams.selectors import teams_with_members
-from arqlab.web.cells import COUNT, TIME
-from arqlab.web.pages import LAB, ROWS, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web import LAB, ROWS, Column, Empty, Pages, Tab, Table, answer, cells, organizers, to
 
 pages = Pages(access=organized_lab_or_404)
 
@@ -55,7 +51,7 @@ def _staff_table(lab: Lab) -> Table[Membership]:
                 lambda row: row.get_role_display(),
                 note=lambda row: "may be in a team" if row.may_join_team else "",
             ),
-            Column("Since", lambda row: row.created_at, TIME),
+            Column("Since", lambda row: row.created_at, cells.TIME),
             Column("Change", template="teams/_staff_buttons.html", hides_heading=True, name=None),
         ],
         staff_of(lab),
@@ -75,11 +71,11 @@ def _teams_table(lab: Lab) -> Table[Team]:
             ),
             Column("", lambda row: row.pk, name="id"),
             Column("", lambda row: row.affiliation, name="affiliation"),
-            Column("Members", lambda team: len(team.memberships.all()), COUNT),
+            Column("Members", lambda team: len(team.memberships.all()), cells.COUNT),
             Column(
                 "Names", lambda team: ", ".join(row.user.name for row in team.memberships.all())
             ),
-            Column("Since", lambda row: row.created_at, TIME),
+            Column("Since", lambda row: row.created_at, cells.TIME),
         ],
         teams_with_members(lab),
         empty=Empty("No teams yet", "Users create teams on the lab page."),

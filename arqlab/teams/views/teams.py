@@ -8,9 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from arqlab.core.models import Lab, Membership, Team, User
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused, told
-from arqlab.core.views.editing import edited
+from arqlab.core.views import edited, refused, signed_in, told
 from arqlab.labs.permissions import lab_or_404, organized_lab_or_404, refusal_of_membership
 from arqlab.labs.selectors import roles_in
 from arqlab.teams.forms import TeamEditForm, TeamForm
@@ -23,10 +21,7 @@ from arqlab.teams.services import (
     rename_team,
     renew_invitation,
 )
-from arqlab.web.cells import TIME
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.places import url_of
-from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web import LAB, Column, Empty, Pages, Table, answer, cells, url_of
 
 pages = Pages(access=team_or_404, section="people", sign_in=True)
 
@@ -96,7 +91,7 @@ def _members_table(request: HttpRequest, team: Team, *, organizes: bool) -> Tabl
         [
             Column("Person", lambda row: row.user.name, is_head=True),
             Column("Email address", lambda row: row.user.email),
-            Column("Since", lambda row: row.created_at, TIME),
+            Column("Since", lambda row: row.created_at, cells.TIME),
             *([change] if organizes else []),
         ],
         list(team.memberships.select_related("user").order_by("created_at")),

@@ -14,9 +14,9 @@ from arqkit.records import Problem
 from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, Topic, User
-from arqlab.labs.oddities import counted, name_list
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
+from arqlab.web import counted, name_list
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.leases import long_leases
 from assessment.models import Assignment, PoolItem

@@ -9,9 +9,9 @@ from django.db.models import QuerySet
 from arqlab.audit.services.recording import record_event, save_changes
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
-from arqlab.labs.oddities import task_url
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
+from arqlab.web import task_url
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.viability import keep_forecasts
 from assessment.assignments.services.assigning import (

@@ -17,16 +17,21 @@ from arqkit.loads import LoadChoice
 from arqkit.records import Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import Task, Topic, User
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused
+from arqlab.core.views import refused, signed_in
 from arqlab.labs.forms.topics import words_column
-from arqlab.labs.oddities import counted
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import COUNT, DAY, TENTHS, CellKind
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.problems import problem_table
-from arqlab.web.tables import Column, Table, answer
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web import (
+    TASK,
+    Column,
+    Pages,
+    Tab,
+    Table,
+    answer,
+    cells,
+    counted,
+    organizers,
+    problem_table,
+)
 from assessment.assignments.forms import AssignmentFileForm, ChosenTopicsForm, read_pairs
 from assessment.assignments.selectors.days import judged_days
 from assessment.assignments.selectors.grid import (
@@ -266,7 +271,7 @@ def _preview(
 
 def _totals_table(totals: list[PersonTotals]) -> Table[PersonTotals]:
     def column(
-        heading: str, value: Callable[[PersonRow], float], kind: CellKind = COUNT
+        heading: str, value: Callable[[PersonRow], float], kind: cells.CellKind = cells.COUNT
     ) -> Column[PersonTotals]:
         def change(row: PersonTotals) -> str:
             before, after = (kind.html(value(side)) for side in row)
@@ -281,8 +286,8 @@ def _totals_table(totals: list[PersonTotals]) -> Table[PersonTotals]:
             person_column(lambda row: row.now),
             column("Topics", lambda person: person.topics),
             column("Items left", lambda person: person.left),
-            column("Hours left", lambda person: person.hours, TENTHS),
-            Column("Est. completion", lambda row: row.then.finish, DAY),
+            column("Hours left", lambda person: person.hours, cells.TENTHS),
+            Column("Est. completion", lambda row: row.then.finish, cells.DAY),
         ],
         totals,
         caption="Where a number changes, the first is the current one. Items and hours are those "
@@ -299,7 +304,7 @@ def _changes_table(changes: list[TopicChange]) -> Table[TopicChange]:
             Column("Topic", lambda row: row.row.topic.query_id, is_head=True, css="nowrap"),
             words_column(lambda row: row.row.topic),
             *([difficulty] if has_difficulty else []),
-            Column("Items left", lambda row: row.row.left, COUNT),
+            Column("Items left", lambda row: row.row.left, cells.COUNT),
             Column("Now", lambda change: ", ".join(person.name for person in change.had)),
             Column("New", lambda change: ", ".join(person.name for person in change.then)),
         ],

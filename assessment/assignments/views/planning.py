@@ -10,13 +10,9 @@ from django.utils import timezone
 
 from arqkit.judgments.assignment_plan import AssignmentPlan, plan_of
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused
-from arqlab.labs.oddities import counted
+from arqlab.core.views import refused, signed_in
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import COUNT, NUMBER, TENTHS
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table
+from arqlab.web import TASK, Column, Pages, Table, cells, counted
 from assessment.assignments.forms import PlanForm, read_choices, read_edits, write_proposal
 from assessment.assignments.selectors.planning import (
     PersonPlan,
@@ -68,13 +64,13 @@ def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
     gladly, if_needed, no = bids
     columns: list[Column[PersonPlan]] = [
         Column("Assessor", lambda row: row.row.person.name, is_head=True),
-        Column("Hours", lambda row: row.hours, TENTHS),
-        Column("Offered", lambda row: row.row.hours, NUMBER),
-        Column("Topics now", lambda row: row.row.topics, COUNT),
-        Column("New", lambda person: len(person.first), COUNT),
-        Column("Second", lambda person: len(person.second), COUNT),
+        Column("Hours", lambda row: row.hours, cells.TENTHS),
+        Column("Offered", lambda row: row.row.hours, cells.NUMBER),
+        Column("Topics now", lambda row: row.row.topics, cells.COUNT),
+        Column("New", lambda person: len(person.first), cells.COUNT),
+        Column("Second", lambda person: len(person.second), cells.COUNT),
         *(gladly, if_needed),
-        Column("No mark", lambda person: person.counts.get("", 0), COUNT),
+        Column("No mark", lambda person: person.counts.get("", 0), cells.COUNT),
         no,
     ]
     return {

@@ -8,8 +8,7 @@ from django.utils.safestring import SafeString
 
 from arqlab.core.models import Task
 from arqlab.labs.forms.topics import words_column
-from arqlab.web.cells import COUNT, DAY, ID, NUMBER, TENTHS, TIME, CellKind, chip, day
-from arqlab.web.tables import Chart, Column, Row, Table, choice_column, to
+from arqlab.web import Chart, Column, Row, Table, cells, choice_column, to
 from assessment.assignments.selectors.days import JudgedDay, JudgedDays
 from assessment.assignments.selectors.grid import AssignmentGrid, PersonRow, TopicRow
 from assessment.assignments.selectors.leases import OfflineTrip
@@ -17,9 +16,9 @@ from assessment.assignments.selectors.roster import RosterRow
 from assessment.assignments.selectors.viability import TopicForecast
 
 STATES = ("not-started", "in-progress", "done", "in-review", "set-aside")
-PACE = Column[PersonRow | TopicRow]("s per label", lambda row: row.pace.each, NUMBER)
+PACE = Column[PersonRow | TopicRow]("s per label", lambda row: row.pace.each, cells.NUMBER)
 HOURS_LEFT = Column[PersonRow | TopicRow](
-    "Hours left", lambda row: row.hours if row.left else None, NUMBER
+    "Hours left", lambda row: row.hours if row.left else None, cells.NUMBER
 )
 
 
@@ -30,7 +29,7 @@ def state_words(state: str) -> str:
 
 def topic_chip(state: str) -> SafeString:
     """Return the chip of a topic's judging state."""
-    return chip(state, state_words(state))
+    return cells.chip(state, state_words(state))
 
 
 def person_column(person: Callable[[Row], PersonRow | RosterRow]) -> Column[Row]:
@@ -46,28 +45,32 @@ def person_column(person: Callable[[Row], PersonRow | RosterRow]) -> Column[Row]
 def topic_column(task: Task, query_id: Callable[[Row], str]) -> Column[Row]:
     """Return the column of topics, with links to their pages."""
     url = to("labs:topic-detail", task.lab.slug, task.slug, of=query_id)
-    return Column("Topic", query_id, ID, link=url, is_head=True, css="nowrap")
+    return Column("Topic", query_id, cells.ID, link=url, is_head=True, css="nowrap")
 
 
 def people_table(grid: AssignmentGrid) -> Table[PersonRow]:
     """Return the assessors with their topics, pace and estimated completion."""
 
     def finish(row: PersonRow) -> str:
-        return format_html("{} {}", day(row.finish), chip("flawed", "late") if row.is_late else "")
+        return format_html(
+            "{} {}", cells.day(row.finish), cells.chip("flawed", "late") if row.is_late else ""
+        )
 
     def topics(state: str) -> Column[PersonRow]:
-        return Column(state_words(state).capitalize(), lambda row: row.states.get(state), COUNT)
+        return Column(
+            state_words(state).capitalize(), lambda row: row.states.get(state), cells.COUNT
+        )
 
     return Table[PersonRow](
         "people",
         [
             person_column(lambda row: row),
             *map(topics, STATES),
-            Column("Judged", lambda row: row.judged, COUNT),
-            Column("Items left", lambda row: row.left, COUNT),
+            Column("Judged", lambda row: row.judged, cells.COUNT),
+            Column("Items left", lambda row: row.left, cells.COUNT),
             PACE,
             HOURS_LEFT,
-            Column("Last judged", lambda row: row.last, DAY),
+            Column("Last judged", lambda row: row.last, cells.DAY),
             Column("Est. completion", finish, css="nowrap"),
         ],
         grid.judges,
@@ -87,12 +90,12 @@ def days_table(progress: JudgedDays) -> Table[JudgedDay]:
         "seven days." * progress.is_partial,
         "It continues after the last day shown." * progress.is_cut,
     )
-    forecast = Column[JudgedDay]("Expected", lambda row: row.expected, NUMBER)
+    forecast = Column[JudgedDay]("Expected", lambda row: row.expected, cells.NUMBER)
     return Table[JudgedDay](
         "judged-days",
         [
-            Column("Day", lambda row: row.day, DAY, is_head=True),
-            Column("Judged", lambda row: row.judged, COUNT),
+            Column("Day", lambda row: row.day, cells.DAY, is_head=True),
+            Column("Judged", lambda row: row.judged, cells.COUNT),
             *([forecast] if progress.has_forecast else []),
         ],
         [row for row in progress.days if row.judged or row.expected],
@@ -114,9 +117,9 @@ def trips_table(trips: Sequence[OfflineTrip]) -> Table[OfflineTrip]:
         "trips",
         [
             Column("Assessor", lambda row: row.person.name, is_head=True, css="nowrap"),
-            Column("Topic", lambda row: row.topic, ID),
-            Column("Items left", lambda row: row.items, COUNT),
-            Column("Until", lambda row: row.until, TIME),
+            Column("Topic", lambda row: row.topic, cells.ID),
+            Column("Items left", lambda row: row.items, cells.COUNT),
+            Column("Until", lambda row: row.until, cells.TIME),
             Column("End", template="assessment/_trip_end.html", hides_heading=True),
         ],
         trips,
@@ -136,14 +139,16 @@ def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table[Top
             ),
             words_column(lambda row: row.row.topic),
             Column("State", lambda forecast: topic_chip(forecast.row.state), css="nowrap"),
-            Column("Items", lambda row: row.sample.total, COUNT),
-            Column("Judged", lambda row: row.sample.judged, COUNT),
-            Column("Relevant", lambda row: row.sample.relevant, COUNT),
+            Column("Items", lambda row: row.sample.total, cells.COUNT),
+            Column("Judged", lambda row: row.sample.judged, cells.COUNT),
+            Column("Relevant", lambda row: row.sample.relevant, cells.COUNT),
             Column(
-                "Kept", lambda row: row.probability, CellKind(lambda value: f"{value:.1%}", "num")
+                "Kept",
+                lambda row: row.probability,
+                cells.CellKind(lambda value: f"{value:.1%}", "num"),
             ),
-            Column("Items to save", lambda row: row.unjudged, COUNT),
-            Column("Hours to save", lambda row: row.hours, TENTHS),
+            Column("Items to save", lambda row: row.unjudged, cells.COUNT),
+            Column("Hours to save", lambda row: row.hours, cells.TENTHS),
         ],
         forecasts,
     )
@@ -165,11 +170,11 @@ def topics_table(task: Task, grid: AssignmentGrid, selected: Collection[str]) ->
             words_column(lambda row: row.topic),
             *([difficulty] if grid.has_difficulty else []),
             Column("State", lambda row: topic_chip(row.state), css="nowrap"),
-            Column("Items", lambda row: row.total, COUNT),
-            Column("Judged", lambda row: row.done, COUNT),
+            Column("Items", lambda row: row.total, cells.COUNT),
+            Column("Judged", lambda row: row.done, cells.COUNT),
             PACE,
             HOURS_LEFT,
-            Column("Est. completion", lambda row: row.finish, DAY),
+            Column("Est. completion", lambda row: row.finish, cells.DAY),
             *(_person_column(row) for row in grid.judges),
         ],
         grid.rows,

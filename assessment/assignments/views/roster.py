@@ -14,14 +14,11 @@ from django.utils.html import format_html
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.permissions import allowed, signed_in
-from arqlab.core.views.answers import told
-from arqlab.core.views.editing import edited
+from arqlab.core.permissions import allowed
+from arqlab.core.views import edited, signed_in, told
 from arqlab.core.views.error_pages import ErrorText, error_response
 from arqlab.labs.permissions import organized_task_or_404, task_or_404
-from arqlab.web.cells import COUNT, PROSE, TIME, chip
-from arqlab.web.pages import TASK, Pages, number_of
-from arqlab.web.tables import Column, Row, Table, answer
+from arqlab.web import TASK, Column, Pages, Row, Table, answer, cells, number_of
 from assessment.assignments.forms import HoursForm, OfferForm, RosterForm, RosterRowForm
 from assessment.assignments.selectors.roster import (
     RosterRow,
@@ -69,7 +66,7 @@ class _EditedRow(NamedTuple):
 
 def _roster_table(rows: list[RosterRow]) -> Table[_EditedRow]:
     def name(row: _EditedRow) -> str:
-        chips = chip("waiting", "no topics marked") if _silent([row.entry]) else ""
+        chips = cells.chip("waiting", "no topics marked") if _silent([row.entry]) else ""
         return format_html("{} {}", row.entry.person.name, chips)
 
     people: Column[_EditedRow] = person_column(lambda row: row.entry)
@@ -79,11 +76,13 @@ def _roster_table(rows: list[RosterRow]) -> Table[_EditedRow]:
         [
             replace(people, value=name),
             Column("Hours offered, group", template="assessment/_roster_hours.html"),
-            Column("Topics", lambda row: row.entry.topics, COUNT),
+            Column("Topics", lambda row: row.entry.topics, cells.COUNT),
             *bids,
-            Column("No mark", lambda row: row.entry.unmarked, COUNT),
-            Column("Note", lambda row: row.entry.entry and row.entry.entry.note, PROSE),
-            Column("Invited", lambda row: row.entry.entry and row.entry.entry.invited_at, TIME),
+            Column("No mark", lambda row: row.entry.unmarked, cells.COUNT),
+            Column("Note", lambda row: row.entry.entry and row.entry.entry.note, cells.PROSE),
+            Column(
+                "Invited", lambda row: row.entry.entry and row.entry.entry.invited_at, cells.TIME
+            ),
             Column("Change", template="assessment/_roster_remove.html", hides_heading=True),
         ],
         [_EditedRow(row, RosterRowForm(entry=row.entry, auto_id=False)) for row in rows],
@@ -94,7 +93,7 @@ def bid_columns(counts: Callable[[Row], Mapping[str, int]]) -> list[Column[Row]]
     """Return a column for each choice of a bid, with the number of topics."""
 
     def column(value: str, label: str) -> Column[Row]:
-        return Column(label, lambda row: counts(row).get(value, 0), COUNT)
+        return Column(label, lambda row: counts(row).get(value, 0), cells.COUNT)
 
     return [column(*choice) for choice in TopicBid.Choice.choices]
 

@@ -16,13 +16,9 @@ from arqkit.records import LONGEST_ID, TaskKind
 from arqkit.texts.posts.queries import parse_query
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused, told
+from arqlab.core.views import refused, signed_in, told
 from arqlab.labs.permissions import looked_up_task_or_404, may_organize, organized_task_or_404
-from arqlab.web.cells import CHIP, COUNT, TIME
-from arqlab.web.lists import SearchForm
-from arqlab.web.pages import TASK, Pages, number_of
-from arqlab.web.tables import Column, Table, answer, to
+from arqlab.web import TASK, Column, Pages, SearchForm, Table, answer, cells, number_of, to
 from assessment.guidelines.selectors.versions import (
     changed_entries,
     changed_lines,
@@ -367,7 +363,7 @@ def _versions_table(
         return Column(
             heading,
             lambda row: count(row.version),
-            COUNT,
+            cells.COUNT,
             link=lambda row: f"{labels}?{query}={row.version}" if count(row.version) else "",
         )
 
@@ -381,8 +377,10 @@ def _versions_table(
                 is_head=True,
             ),
             Column("By", lambda row: row.author),
-            Column("Saved", lambda row: row.written_at, TIME),
-            Column("State", lambda row: "current" if row.version == newest else "replaced", CHIP),
+            Column("Saved", lambda row: row.written_at, cells.TIME),
+            Column(
+                "State", lambda row: "current" if row.version == newest else "replaced", cells.CHIP
+            ),
             column("Labels", lambda version: counts.get(version, 0), "version"),
             column("Labels given before", before, "before"),
         ],

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from arqlab.core.models import ApiToken, User
-from arqlab.web.pages import number_of
+from arqlab.web import number_of
 from assessment.errors import JudgingError
 from assessment.judging.apis import responses
 from assessment.judging.apis.requests import (

@@ -11,10 +11,10 @@ from django.db.models import Exists, OuterRef
 from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.labs.oddities import counted, task_url
 from arqlab.labs.selectors import organizers_of
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
+from arqlab.web import counted, task_url
 from assessment.judging.selectors.items import Submitted
 from assessment.models import Judgment, LateLabel, PoolInstance, PoolItem
 from assessment.qrels.selectors.frames import late_labels

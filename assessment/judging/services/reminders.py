@@ -6,9 +6,9 @@ from django.db import transaction
 from django.urls import reverse
 
 from arqlab.core.models import Task, User
-from arqlab.labs.oddities import counted
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
+from arqlab.web import counted
 from assessment.judging.selectors.own_work import own_work
 from submissions.services.reminders import hours_in_words, moment_in_words
 

@@ -8,13 +8,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.permissions import signed_in
+from arqlab.core.views import signed_in
 from arqlab.labs.permissions import looked_up_lab_or_404, may_see_thread
 from arqlab.labs.selectors import roles_in
-from arqlab.web.pages import LAB, TASK, Pages, number_of
-from arqlab.web.places import url_of
-from arqlab.web.tables import answer
-from arqlab.web.tabs import Tab, judges, only_assessors
+from arqlab.web import LAB, TASK, Pages, Tab, answer, judges, number_of, only_assessors, url_of
 from assessment.assignments.selectors.roster import own_rosters
 from assessment.guidelines.selectors.versions import (
     changed_guidelines,

@@ -16,13 +16,23 @@ from django.utils.html import format_html, format_html_join
 
 from arqkit.texts.html.rendering import render_formula
 from arqlab.core.models import Lab, Task
-from arqlab.core.permissions import signed_in
-from arqlab.labs.oddities import counted, task_url
+from arqlab.core.views import signed_in
 from arqlab.labs.permissions import organized_lab_or_404, organized_task_or_404
-from arqlab.web.cells import COUNT, EXCERPT, ID, LABEL, TIME, CellKind
-from arqlab.web.lists import Filter
-from arqlab.web.pages import LAB, Pages, number_of
-from arqlab.web.tables import Column, Empty, Prepared, Table, answer, choice_column
+from arqlab.web import (
+    LAB,
+    Column,
+    Empty,
+    Filter,
+    Pages,
+    Prepared,
+    Table,
+    answer,
+    cells,
+    choice_column,
+    counted,
+    number_of,
+    task_url,
+)
 from assessment.guidelines.selectors.versions import current_guideline, labels_of, version_of
 from assessment.judging.selectors.related import judgments_of_item
 from assessment.judging.services.judged_list import JudgedRow, judged_list
@@ -37,10 +47,12 @@ from collection.selectors.threads import posts_of
 from collection.selectors.visual_maps import formula_latex
 
 pages = Pages(LAB, organized_task_or_404, section="judging")
+RELATED = ("instance__item__topic", "assessor", "guideline")
+USERNAME = "assessor__username"
 
 POSITION = "instance__item__topic__position"
 
-SECONDS = CellKind(lambda milliseconds: f"{milliseconds / 1000:.0f}", "num")
+SECONDS = cells.CellKind(lambda milliseconds: f"{milliseconds / 1000:.0f}", "num")
 
 
 @pages.read(
@@ -91,7 +103,7 @@ def _affected_table(
     def visual_ids(
         when: str, value: Callable[[AffectedJudgment], str], name: str
     ) -> Column[AffectedJudgment]:
-        kind = CellKind(partial(_formula_links, lab), "id")
+        kind = cells.CellKind(partial(_formula_links, lab), "id")
         return Column(f"Visual id {when}", value, kind, name=name, order=when, by=name)
 
     return Table[AffectedJudgment](
@@ -99,19 +111,19 @@ def _affected_table(
         [
             Column("", lambda row: row["task"], name="task"),
             Column("", lambda row: row["qrels"], name="qrels"),
-            Column("Topic", lambda row: row["topic"], ID, name="topic", order="topic"),
-            Column("Formula", lambda row: row["latex"], CellKind(render_formula), name=None),
+            Column("Topic", lambda row: row["topic"], cells.ID, name="topic", order="topic"),
+            Column("Formula", lambda row: row["latex"], cells.CellKind(render_formula), name=None),
             Column(
                 "Formula id",
                 lambda row: row["formula_id"],
-                ID,
+                cells.ID,
                 name="formula_id",
                 order="formula",
                 by="formula_id",
             ),
             visual_ids("before", lambda row: row["visual_id_before"], "visual_id_before"),
             visual_ids("now", lambda row: row["visual_id_after"], "visual_id_after"),
-            Column("Label", lambda row: row["label"], COUNT, name="label", order="label"),
+            Column("Label", lambda row: row["label"], cells.COUNT, name="label", order="label"),
             Column("Reason", lambda row: row["why"], name="why"),
             Column("Qrels", lambda row: row["version"], name=None, order="qrels", by="place"),
         ],
@@ -193,7 +205,7 @@ def _of_formula(row: _Threaded) -> str:
 ITEM = Column[_Threaded](
     "Item",
     lambda row: row.judgment.instance.doc_id,
-    ID,
+    cells.ID,
     link=lambda row: row.url,
     note=_of_formula,
     is_head=True,
@@ -212,16 +224,18 @@ def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table[JudgmentRow]
         "judgments",
         [
             ITEM,
-            Column("Label", lambda row: row.judgment.scale_label, LABEL),
+            Column("Label", lambda row: row.judgment.scale_label, cells.LABEL),
             Column("State", _state, note=lambda row: row.judgment.instance.item.pool.round),
             Column("Assessor", lambda row: _assessor(row) or "An import"),
-            Column("Comment", lambda row: row.judgment.comment, EXCERPT, note=_changed(task.lab)),
+            Column(
+                "Comment", lambda row: row.judgment.comment, cells.EXCERPT, note=_changed(task.lab)
+            ),
             Column("Seconds", lambda row: row.judgment.active_ms, SECONDS),
-            Column("Judged", lambda row: row.judgment.judged_at, TIME),
+            Column("Judged", lambda row: row.judgment.judged_at, cells.TIME),
             Column(
                 "Guidelines",
                 lambda row: row.judgment.guidelines,
-                COUNT,
+                cells.COUNT,
                 link=version_url,
                 spoken=lambda row: f"Guidelines, version {row.judgment.guidelines}",
             ),
@@ -300,16 +314,13 @@ def _post_url(row: JudgedRow, task: Task) -> str:
 
 
 def _labels_table(request: HttpRequest, task: Task) -> Table[JudgedRow]:
-    related = ("instance__item__topic", "assessor", "guideline")
     versions = [(str(n), str(n)) for n in range(version_of(current_guideline(task)) + 1)]
     topics = task.topics.order_by("position").values_list("query_id", "query_id")
     labels = [(str(label.value), label.word) for label in task_scale(task)]
-    user = "assessor__username"
-
     return Table[JudgedRow](
         "labels",
         [
-            Column("Topic", _topic, ID, is_head=True, order="topic", by=POSITION),
+            Column("Topic", _topic, cells.ID, is_head=True, order="topic", by=POSITION),
             choice_column(
                 *("labels", "judgments"),
                 lambda row: row.judgment.pk,
@@ -318,20 +329,24 @@ def _labels_table(request: HttpRequest, task: Task) -> Table[JudgedRow]:
             Column(
                 "Item",
                 lambda row: row.judgment.instance.doc_id,
-                ID,
+                cells.ID,
                 link=lambda row: _post_url(row, task),
             ),
             Column("Text", lambda row: row.html, css="wrap"),
-            Column("Label", lambda row: row.label, LABEL, order="label"),
-            Column("Guidelines", lambda row: row.judgment.guidelines, COUNT, order="version"),
-            Column("Assessor", _assessor, order="assessor", by=user),
+            Column("Label", lambda row: row.label, cells.LABEL, order="label"),
+            Column("Guidelines", lambda row: row.judgment.guidelines, cells.COUNT, order="version"),
+            Column("Assessor", _assessor, order="assessor", by=USERNAME),
             Column(
-                "Judged", lambda row: row.judgment.judged_at, TIME, order="judged", by="judged_at"
+                "Judged",
+                lambda row: row.judgment.judged_at,
+                cells.TIME,
+                order="judged",
+                by="judged_at",
             ),
-            Column("Comment", lambda row: row.judgment.comment, EXCERPT),
+            Column("Comment", lambda row: row.judgment.comment, cells.EXCERPT),
         ],
         Prepared(
-            labels_of(task).select_related(*related).defer("guideline__text"),
+            labels_of(task).select_related(*RELATED).defer("guideline__text"),
             lambda page: judged_list(page, lab=task.lab, scale=task_scale(task)),
         ),
         asked=request.GET,
@@ -342,7 +357,7 @@ def _labels_table(request: HttpRequest, task: Task) -> Table[JudgedRow]:
             Filter("version", "Version", "version", versions),
             Filter("label", "Label", "label", labels),
             Filter("topic", "Topic", "instance__item__topic__query_id", topics),
-            Filter("assessor", "Assessor", user),
+            Filter("assessor", "Assessor", USERNAME),
         ],
         has_tools=True,
         empty=Empty("No labels yet", "Labels appear here as soon as assessors judge items."),

@@ -12,18 +12,33 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
-from arqlab.labs.oddities import counted, task_url
+from arqlab.core.views import signed_in
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import DASH, EXCERPT, ID, LABEL, TIME, moment
-from arqlab.web.lists import Filter
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, choice_column
+from arqlab.web import (
+    LAB,
+    Column,
+    Empty,
+    Filter,
+    Pages,
+    Table,
+    answer,
+    cells,
+    choice_column,
+    counted,
+    task_url,
+)
 from assessment.judging.services.late_labels import LONGEST_REASON, decide_late_labels
 from assessment.models import LateLabel
 from assessment.qrels.selectors.frames import late_labels, with_labels_that_count
 
 pages = Pages(LAB, organized_task_or_404, section="judging")
+SEARCHED = (
+    "judgment__instance__doc_id",
+    "judgment__instance__item__topic__query_id",
+    "judgment__comment",
+    "reason",
+)
+"""Where the list of late labels looks for words."""
 
 POSITION = "judgment__instance__item__topic__position"
 
@@ -87,7 +102,7 @@ def _late_table(request: HttpRequest, task: Task) -> Table[LateLabel]:
     return Table[LateLabel](
         "late-labels",
         [
-            Column("Topic", _topic, ID, is_head=True, order="topic", by=POSITION),
+            Column("Topic", _topic, cells.ID, is_head=True, order="topic", by=POSITION),
             choice_column(
                 *("late-labels", "labels"),
                 lambda late: late.pk if late.decision == LateLabel.Decision.OPEN else None,
@@ -96,28 +111,27 @@ def _late_table(request: HttpRequest, task: Task) -> Table[LateLabel]:
             Column(
                 "Item",
                 lambda row: row.judgment.instance.doc_id,
-                ID,
+                cells.ID,
                 note=lambda row: row.judgment.instance.item.pool.round,
             ),
-            Column("Label", lambda row: row.judgment.scale_label, LABEL),
+            Column("Label", lambda row: row.judgment.scale_label, cells.LABEL),
             Column("Counts now", _counting),
             Column("Assessor", _assessor, order="assessor", by=assessor),
             Column("Why late", lambda row: row.get_cause_display()),
             Column(
-                "Arrived", lambda row: row.judgment.judged_at, TIME, order="arrived", by=arrived
+                "Arrived",
+                lambda row: row.judgment.judged_at,
+                cells.TIME,
+                order="arrived",
+                by=arrived,
             ),
-            Column("Comment", lambda row: row.judgment.comment, EXCERPT),
+            Column("Comment", lambda row: row.judgment.comment, cells.EXCERPT),
             Column("Decision", lambda row: row.get_decision_display(), note=_decided),
         ],
         with_labels_that_count(late_labels(task)),
         asked=request.GET,
         order="-arrived",
-        searched=(
-            "judgment__instance__doc_id",
-            "judgment__instance__item__topic__query_id",
-            "judgment__comment",
-            "reason",
-        ),
+        searched=SEARCHED,
         filters=[
             Filter("decision", "Decision", "decision", LateLabel.Decision.choices),
             Filter("assessor", "Assessor", assessor),
@@ -145,5 +159,5 @@ def _counting(late: LateLabel) -> str:
 def _decided(late: LateLabel) -> str:
     if late.decided_at is None:
         return ""
-    name = late.decided_by.name if late.decided_by else DASH
-    return format_html("by {}, {}: {}", name, moment(late.decided_at), late.reason)
+    name = late.decided_by.name if late.decided_by else cells.DASH
+    return format_html("by {}, {}: {}", name, cells.moment(late.decided_at), late.reason)

@@ -10,11 +10,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from arqkit.labels import LabelScale
-from arqlab.core.permissions import signed_in
-from arqlab.web.cells import COUNT, EXCERPT, TIME, CellKind
-from arqlab.web.cells import label as label_html
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Empty, Prepared, Table, answer
+from arqlab.core.views import signed_in
+from arqlab.web import TASK, Column, Empty, Pages, Prepared, Table, answer, cells
 from assessment.judging.permissions import official_place_or_404, round_place_or_404
 from assessment.judging.selectors.places import Place, round_questions
 from assessment.judging.selectors.topic_work import judged_rows, skipped_items, work_on
@@ -70,16 +67,22 @@ def _judged_table(
     """Return the own judgments of a topic. The search reads what the assessor saw."""
     lab, questions, url = place.topic.task.lab, round_questions(place.round), place.address()
     position = "instance__item__position"
-    label = CellKind(lambda label: label_html(label, "key" if is_panel else ""))
+    label = cells.CellKind(lambda label: cells.label(label, "key" if is_panel else ""))
 
     return Table[JudgedRow](
         "judgments",
         [
             Column("Item", lambda row: _item_link(row, url), is_head=True, css="nowrap"),
-            Column("Position", lambda row: row.item.position, COUNT, order="position", by=position),
+            Column(
+                "Position",
+                lambda row: row.item.position,
+                cells.COUNT,
+                order="position",
+                by=position,
+            ),
             Column("Label", lambda row: row.label, label, note=_does_not_count, order="label"),
             Column("Text", template="assessment/_judged_text.html", css="wrap"),
-            Column("Comment", lambda row: row.judgment.comment, EXCERPT, note=_changed),
+            Column("Comment", lambda row: row.judgment.comment, cells.EXCERPT, note=_changed),
             Column(
                 "Seconds",
                 lambda row: row.judgment.active_ms,
@@ -88,7 +91,11 @@ def _judged_table(
                 by="active_ms",
             ),
             Column(
-                "Judged", lambda row: row.judgment.judged_at, TIME, order="judged", by="judged_at"
+                "Judged",
+                lambda row: row.judgment.judged_at,
+                cells.TIME,
+                order="judged",
+                by="judged_at",
             ),
             Column("Guidelines", _guidelines(place, is_panel=is_panel), css="num"),
         ],

@@ -9,8 +9,7 @@ from django.utils.html import format_html
 
 from arqlab.core.models import Lab
 from arqlab.labs.forms.topics import words_column
-from arqlab.web.cells import COUNT, DAY, DURATION, EXCERPT, HOURS, ID, LABEL, NUMBER, PROSE, TIME
-from arqlab.web.tables import Chart, Column, Row, Table
+from arqlab.web import Chart, Column, Row, Table, cells
 from assessment.assignments.views.progress import topic_chip
 from assessment.hours.selectors import WorkSum
 from assessment.judging.selectors.own_work import OwnDay, OwnHours, OwnTask, OwnTopic, RoundTopic
@@ -30,9 +29,9 @@ def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Tab
     days = Table[OwnDay](
         "own-days",
         [
-            Column("Day", lambda row: row.day, DAY, is_head=True),
+            Column("Day", lambda row: row.day, cells.DAY, is_head=True),
             *(active, items),
-            Column("Labels", lambda row: row.work.labels, COUNT),
+            Column("Labels", lambda row: row.work.labels, cells.COUNT),
             pace,
         ],
         hours.days,
@@ -50,10 +49,12 @@ def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Tab
         "tasks",
         [
             Column("Task", lambda row: row.task.name, note=lambda row: row.round, is_head=True),
-            Column("Topics assigned", lambda row: None if row.round else len(row.rows), COUNT),
+            Column(
+                "Topics assigned", lambda row: None if row.round else len(row.rows), cells.COUNT
+            ),
             *_work_columns(_of_task, judged="Items judged"),
-            Column("Items left", lambda row: None if row.round else row.left, COUNT),
-            Column("Time left", lambda row: row.seconds_left if row.left else None, DURATION),
+            Column("Items left", lambda row: None if row.round else row.left, cells.COUNT),
+            Column("Time left", lambda row: row.seconds_left if row.left else None, cells.DURATION),
         ],
         hours.tasks,
     )
@@ -77,9 +78,9 @@ def _work_columns(
     work: Callable[[Row], WorkSum], *, judged: str
 ) -> tuple[Column[Row], Column[Row], Column[Row]]:
     return (
-        Column(judged, lambda row: work(row).items, COUNT),
-        Column("Active hours", lambda row: work(row).active_hours, HOURS),
-        Column("s per label", lambda row: work(row).pace.each, NUMBER),
+        Column(judged, lambda row: work(row).items, cells.COUNT),
+        Column("Active hours", lambda row: work(row).active_hours, cells.HOURS),
+        Column("s per label", lambda row: work(row).pace.each, cells.NUMBER),
     )
 
 
@@ -91,7 +92,7 @@ def _topics_table(lab: Lab, hours: OwnHours) -> Table[OwnPlace]:
     return Table[OwnPlace](
         "topics",
         [
-            Column("Topic", lambda row: row.topic.topic.query_id, ID, link=url, is_head=True),
+            Column("Topic", lambda row: row.topic.topic.query_id, cells.ID, link=url, is_head=True),
             Column(
                 "Task",
                 lambda row: row.task.task.name,
@@ -100,7 +101,7 @@ def _topics_table(lab: Lab, hours: OwnHours) -> Table[OwnPlace]:
             ),
             Column("State", _state, css="nowrap"),
             Column("Progress", _progress, css="nowrap"),
-            Column("Items left", lambda row: row.topic.row and row.topic.row.left, COUNT),
+            Column("Items left", lambda row: row.topic.row and row.topic.row.left, cells.COUNT),
             *_work_columns(_of_place, judged="Judged by you"),
         ],
         [OwnPlace(task, topic) for task in hours.tasks for topic in task.topics],
@@ -149,10 +150,10 @@ def own_tickets_table(
         "tickets",
         [
             Column("Item", name, link=url, note=note, is_head=True, css="nowrap"),
-            Column("Your label", lambda row: row.judgment.scale_label, LABEL),
-            Column("Your comment", lambda row: row.judgment.comment, EXCERPT),
-            Column("Answer", lambda row: row.answer, PROSE),
-            Column("Answered", lambda row: row.answered_at, TIME),
+            Column("Your label", lambda row: row.judgment.scale_label, cells.LABEL),
+            Column("Your comment", lambda row: row.judgment.comment, cells.EXCERPT),
+            Column("Answer", lambda row: row.answer, cells.PROSE),
+            Column("Answered", lambda row: row.answered_at, cells.TIME),
         ],
         tickets,
     )
@@ -171,15 +172,15 @@ def round_topics_table(topics: Sequence[RoundTopic], *, with_rounds: bool) -> Ta
             Column(
                 "Topic",
                 lambda row: row.topic.query_id,
-                ID,
+                cells.ID,
                 link=lambda row: row.address,
                 is_head=True,
             ),
             *([round_] if with_rounds else []),
             words_column(lambda row: row.topic),
             Column("State", lambda row: topic_chip(row.state), css="nowrap"),
-            Column("Judged by you", lambda row: row.done, COUNT),
-            Column("Items", lambda row: row.items, COUNT),
+            Column("Judged by you", lambda row: row.done, cells.COUNT),
+            Column("Items", lambda row: row.items, cells.COUNT),
         ],
         topics,
     )

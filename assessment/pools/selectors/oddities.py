@@ -10,8 +10,9 @@ from django.urls import reverse
 from arqkit.formats.batches import in_slices
 from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Task
-from arqlab.labs.oddities import Oddity, counted, named_oddity, submission_oddities, task_url
+from arqlab.labs.oddities import Oddity, named_oddity, submission_oddities
 from arqlab.labs.selectors import corrections_of
+from arqlab.web import counted, task_url
 from assessment.pools.selectors.audit import AUDITED_DEPTH, NOT_POOLED, audit_pool
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.qrels.selectors.versions import qrels_named

@@ -9,12 +9,22 @@ from django.urls import reverse
 
 from arqkit.pooling.pools import DEEPEST
 from arqlab.core.models import Task
-from arqlab.labs.oddities import task_url
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import COUNT, ID
-from arqlab.web.lists import Filter
-from arqlab.web.pages import TASK, Pages, number_of
-from arqlab.web.tables import LONGEST, Column, Empty, Table, answer, run_columns, to
+from arqlab.web import (
+    LONGEST_TABLE,
+    TASK,
+    Column,
+    Empty,
+    Filter,
+    Pages,
+    Table,
+    answer,
+    cells,
+    number_of,
+    run_columns,
+    task_url,
+    to,
+)
 from assessment.pools.selectors.audit import (
     AUDITED_DEPTH,
     NOT_JUDGED,
@@ -50,7 +60,7 @@ def pool_audit(request: HttpRequest, task: Task) -> HttpResponse:
     context = {
         "depth": depth,
         "deepest": DEEPEST,
-        "offered": [r for place, r in enumerate(offered) if place < LONGEST or r in runs],
+        "offered": [r for place, r in enumerate(offered) if place < LONGEST_TABLE or r in runs],
         "every": len(offered),
         "runs": runs,
         "refusal": refusal,
@@ -79,9 +89,11 @@ def _items_table(
                 order="topic",
                 css="nowrap",
             ),
-            Column("Item", lambda row: row["item"], ID, link=_thread_of(task), css="wrap"),
-            Column("Best rank", lambda row: row["rank"], COUNT, order="rank"),
-            Column("Runs", lambda row: len(row["runs"]), COUNT, title="Runs that rank it so high"),
+            Column("Item", lambda row: row["item"], cells.ID, link=_thread_of(task), css="wrap"),
+            Column("Best rank", lambda row: row["rank"], cells.COUNT, order="rank"),
+            Column(
+                "Runs", lambda row: len(row["runs"]), cells.COUNT, title="Runs that rank it so high"
+            ),
             Column("", lambda row: ", ".join(names[run] for run in row["runs"]), name="Ranked by"),
             Column("State", lambda row: row["state"], order="state"),
         ],
@@ -130,9 +142,9 @@ def _totals_tables(
             "run-totals",
             [
                 *names,
-                Column("Items", lambda row: row.counts["items"], COUNT),
-                Column("Not pooled", lambda row: row.counts["not_pooled"], COUNT),
-                Column("Not judged", lambda row: row.counts["not_judged"], COUNT),
+                Column("Items", lambda row: row.counts["items"], cells.COUNT),
+                Column("Not pooled", lambda row: row.counts["not_pooled"], cells.COUNT),
+                Column("Not judged", lambda row: row.counts["not_judged"], cells.COUNT),
             ],
             [_RunCounts(run, by_run[str(run.pk)]) for run in runs if str(run.pk) in by_run],
         ),
@@ -145,9 +157,9 @@ def _totals_tables(
                     link=lambda row: task_url("labs:topic-detail", task, row["topic"]),
                     is_head=True,
                 ),
-                Column("Items", lambda row: row["items"], COUNT),
-                Column("Not pooled", lambda row: row["not_pooled"], COUNT),
-                Column("Not judged", lambda row: row["not_judged"], COUNT),
+                Column("Items", lambda row: row["items"], cells.COUNT),
+                Column("Not pooled", lambda row: row["not_pooled"], cells.COUNT),
+                Column("Not judged", lambda row: row["not_judged"], cells.COUNT),
             ],
             audit.totals("topic"),
             fold="Topics",

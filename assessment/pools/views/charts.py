@@ -9,9 +9,7 @@ from django.template.defaultfilters import floatformat
 from django.utils.html import format_html
 
 from arqlab.core.models import Task
-from arqlab.labs.oddities import task_url
-from arqlab.web.cells import COUNT, CellKind
-from arqlab.web.tables import Chart, Column, Table
+from arqlab.web import Chart, Column, Table, cells, task_url
 from assessment.pools.selectors.frozen import TopicSize
 from assessment.pools.selectors.plans import PoolPlan, RunPlan, TeamPlan
 
@@ -21,7 +19,7 @@ KINDS = {
     "baseline-alternate": "baseline, as alternate",
     "written": "answers (Task 3)",
 }
-POOLED_AS = CellKind(lambda kind: KINDS.get(kind, kind))
+POOLED_AS = cells.CellKind(lambda kind: KINDS.get(kind, kind))
 
 
 def topic_sizes_table(
@@ -32,13 +30,13 @@ def topic_sizes_table(
     def link(row: TopicSize) -> str:
         return task_url("labs:topic-detail", task, row.query_id)
 
-    judged = Column[TopicSize]("Judged", lambda row: row.done, COUNT)
+    judged = Column[TopicSize]("Judged", lambda row: row.done, cells.COUNT)
     return Table[TopicSize](
         "topic-sizes",
         [
             Column("Topic", lambda row: row.query_id, link=link, is_head=True),
-            Column("Items", lambda row: row.items, COUNT),
-            Column("Labels", lambda row: row.labels, COUNT),
+            Column("Items", lambda row: row.items, cells.COUNT),
+            Column("Labels", lambda row: row.labels, cells.COUNT),
             *([judged] if has_progress else []),
         ],
         topics,
@@ -76,8 +74,8 @@ def _sizes_chart(topics: Sequence[TopicSize]) -> Chart | None:
 def plan_tables(task: Task, plan: PoolPlan) -> list[Table[Any]]:
     """Return the tables of a plan: its topics, runs and teams, and the overlap of its runs."""
     items: list[Column[RunPlan | TeamPlan]] = [
-        Column("Items", lambda row: row.items, COUNT),
-        Column("Unique", lambda row: row.unique, COUNT),
+        Column("Items", lambda row: row.items, cells.COUNT),
+        Column("Unique", lambda row: row.unique, cells.COUNT),
     ]
     return [
         topic_sizes_table(task, plan.topics, has_progress=False),
@@ -86,12 +84,12 @@ def plan_tables(task: Task, plan: PoolPlan) -> list[Table[Any]]:
             [
                 Column("Run", lambda row: row.run, is_head=True),
                 Column("Pooled as", lambda row: row.kind, POOLED_AS),
-                Column("Depth", lambda row: row.depth, COUNT),
+                Column("Depth", lambda row: row.depth, cells.COUNT),
                 *items,
                 Column(
                     "Judged to",
                     lambda row: row.judged_to,
-                    COUNT,
+                    cells.COUNT,
                     note=lambda run: "or more" if run.is_fully_judged else "",
                 ),
             ],
@@ -154,7 +152,7 @@ def _overlap_column(number: int, run: RunPlan) -> Column[_NumberedRun]:
     return Column(
         str(number),
         lambda row: _percent(row.run, number - 1),
-        COUNT,
+        cells.COUNT,
         title=str(run.run),
         cell_css=lambda row: f"heat-{(_percent(row.run, number - 1) or 0) * HEATS // 100}",
     )

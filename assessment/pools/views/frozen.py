@@ -15,14 +15,23 @@ from django.utils.html import format_html
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Visitor
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import told
+from arqlab.core.views import signed_in, told
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import CHIP, COUNT, HASH, PROSE, TIME, standing_chip
-from arqlab.web.downloads import exact_response
-from arqlab.web.pages import ROWS, TASK, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
-from arqlab.web.tabs import Tab, for_organizers, organizers
+from arqlab.web import (
+    ROWS,
+    TASK,
+    Column,
+    Empty,
+    Pages,
+    Tab,
+    Table,
+    answer,
+    cells,
+    exact_response,
+    for_organizers,
+    organizers,
+    to,
+)
 from assessment.models import Pool
 from assessment.pools.forms import choice_data
 from assessment.pools.selectors.choices import (
@@ -141,13 +150,13 @@ def _pools_table(task: Task, pools: Sequence[Pool]) -> Table[_PoolRow]:
                 is_head=True,
             ),
             Column("", lambda row: row.pool.number, name="number"),
-            Column("Frozen", lambda row: row.pool.frozen_at, TIME),
+            Column("Frozen", lambda row: row.pool.frozen_at, cells.TIME),
             Column("By", lambda row: row.pool.frozen_by and row.pool.frozen_by.name),
-            Column("Items", lambda row: row.size.items, COUNT),
-            Column("Labels", lambda row: row.size.labels, COUNT),
-            Column("Judged", lambda row: row.size.done, COUNT),
-            Column("Judging", lambda row: "closed" if row.pool.closed_at else "open", CHIP),
-            Column("Reason", lambda row: row.pool.reason, PROSE),
+            Column("Items", lambda row: row.size.items, cells.COUNT),
+            Column("Labels", lambda row: row.size.labels, cells.COUNT),
+            Column("Judged", lambda row: row.size.done, cells.COUNT),
+            Column("Judging", lambda row: "closed" if row.pool.closed_at else "open", cells.CHIP),
+            Column("Reason", lambda row: row.pool.reason, cells.PROSE),
         ],
         [_PoolRow(pool, sizes[pool.pk]) for pool in pools],
         empty=Empty(
@@ -225,7 +234,9 @@ def _runs_table(pool: Pool) -> Table[RecordedRun]:
 
     def name(pooled: RecordedRun) -> str:
         run = runs_by_key.get(pooled["run"])
-        return format_html("{} {}", pooled["tag"], standing_chip(run.standing if run else None))
+        return format_html(
+            "{} {}", pooled["tag"], cells.standing_chip(run.standing if run else None)
+        )
 
     return Table[RecordedRun](
         "pool-runs",
@@ -240,8 +251,8 @@ def _runs_table(pool: Pool) -> Table[RecordedRun]:
             ),
             Column("Team", lambda row: row["team"]),
             Column("Pooled as", lambda row: row["kind"], POOLED_AS),
-            Column("Depth", lambda row: row["depth"], COUNT),
-            Column("SHA-256 of the index", lambda row: row["sha256"], HASH),
+            Column("Depth", lambda row: row["depth"], cells.COUNT),
+            Column("SHA-256 of the index", lambda row: row["sha256"], cells.HASH),
         ],
         pool.runs,
     )

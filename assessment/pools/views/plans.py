@@ -15,11 +15,11 @@ from arqkit.protocols.presets import PROTOCOLS
 from arqlab.celery import wake_after_commit
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
+from arqlab.core.views import signed_in
 from arqlab.labs.forms.topics import LeftOutTopicsForm
 from arqlab.labs.oddities import Ceremony, is_preview, with_left_out
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.pages import TASK, Pages
+from arqlab.web import TASK, Pages
 from assessment.models import PayRule, Pool
 from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data
 from assessment.pools.selectors.choices import (

@@ -12,8 +12,8 @@ import polars as pl
 from arqkit.records import ItemKind
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Lab, Task
-from arqlab.labs.oddities import counted, name_list
 from arqlab.labs.selectors import topic_ids
+from arqlab.web import counted, name_list
 from assessment.models import PoolInstance, Qrel, QrelSet
 from assessment.qrels.selectors.versions import READING, qrels_frame, version_topics
 from collection.selectors.collections import id_source, known_ids, scan_columns

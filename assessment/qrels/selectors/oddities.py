@@ -5,7 +5,8 @@ from datetime import datetime
 from django.urls import reverse
 
 from arqlab.core.models import Task
-from arqlab.labs.oddities import Oddity, counted, named_oddity, submission_oddities, task_url
+from arqlab.labs.oddities import Oddity, named_oddity, submission_oddities
+from arqlab.web import counted, task_url
 from assessment.models import Pool, Ticket
 from assessment.qrels.selectors.drafts import LabelSource, draft_topics
 from submissions.models import Run

@@ -15,11 +15,7 @@ from arqkit.labels import LabelScale, ScaleLabel
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import COUNT, ID, PROSE, CellKind
-from arqlab.web.cells import label as label_html
-from arqlab.web.lists import Filter
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Prepared, Table, answer
+from arqlab.web import TASK, Column, Filter, Pages, Prepared, Table, answer, cells
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.selectors.drafts import LabelSource, draft_topics
 from assessment.qrels.selectors.frames import adjudicated_judgments, second_judgments
@@ -151,13 +147,15 @@ def _steps_table(diff: QrelDiff, before: LabelScale, after: LabelScale) -> Table
             step = label.value if label else None
             return None if step == value else diff.steps.get((step, value), 0)
 
-        return Column(heading, count, COUNT, cell_css=lambda label: "" if count(label) else "same")
+        return Column(
+            heading, count, cells.COUNT, cell_css=lambda label: "" if count(label) else "same"
+        )
 
     return Table[ScaleLabel | None](
         "steps-table",
         [
-            Column("Before", lambda label: label_html(label) if label else "Added", is_head=True),
-            *(column(label_html(label, "short"), label.value) for label in after),
+            Column("Before", lambda label: cells.label(label) if label else "Added", is_head=True),
+            *(column(cells.label(label, "short"), label.value) for label in after),
             column("Removed", None),
         ],
         [*before, None],
@@ -186,7 +184,7 @@ def _changes_table(
         "changes",
         [
             Column("Topic", lambda row: row["topic"], name="topic", by="place", is_head=True),
-            Column("Item", lambda row: row["item"], ID, name="item", by="item"),
+            Column("Item", lambda row: row["item"], cells.ID, name="item", by="item"),
             Column("Change", lambda row: row["change"], name="change", by="change"),
             Column(
                 "Before",
@@ -200,7 +198,7 @@ def _changes_table(
                 "After", lambda row: row["after"], kinds[1], name="after", order="now", by="after"
             ),
             Column("Changed by", _changed_by, name=None, note=_changed_at(task)),
-            Column("Reason", _reason, PROSE, name=None),
+            Column("Reason", _reason, cells.PROSE, name=None),
         ],
         Prepared(diff.rows, with_judgments),
         asked=request.GET,
@@ -218,8 +216,8 @@ def _changes_table(
     )
 
 
-def _label_kind(scale: LabelScale) -> CellKind:
-    return CellKind(lambda value: label_html(scale.of(value)))
+def _label_kind(scale: LabelScale) -> cells.CellKind:
+    return cells.CellKind(lambda value: cells.label(scale.of(value)))
 
 
 def _changed_by(row: ChangedLine) -> str | None:

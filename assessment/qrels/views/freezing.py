@@ -8,12 +8,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused
+from arqlab.core.views import refused, signed_in
 from arqlab.labs.forms.topics import LeftOutTopicsForm
 from arqlab.labs.oddities import Ceremony, is_preview, with_left_out
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.pages import TASK, Pages
+from arqlab.web import TASK, Pages
 from assessment.qrels.forms import FreezeForm
 from assessment.qrels.selectors.drafts import DraftTopics, draft_topics
 from assessment.qrels.selectors.oddities import freeze_oddities

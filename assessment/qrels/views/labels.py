@@ -7,8 +7,7 @@ from django.utils.html import format_html, format_html_join
 
 from arqkit.judgments.qrels import JudgedTopic
 from arqkit.labels import LabelScale, ScaleLabel
-from arqlab.web import cells
-from arqlab.web.tables import Chart, Column, Row
+from arqlab.web import Chart, Column, Row, cells
 
 
 @dataclass(frozen=True, slots=True)

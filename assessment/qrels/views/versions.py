@@ -12,14 +12,23 @@ from arqkit.formats.qrels.read import write_qrels
 from arqkit.judgments.qrels import JudgedTopic, Level
 from arqkit.labels import LabelScale
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import told
+from arqlab.core.views import signed_in, told
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import COUNT, HASH, TIME, chip
-from arqlab.web.downloads import exact_response
-from arqlab.web.pages import FILE, ROWS, TASK, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web import (
+    FILE,
+    ROWS,
+    TASK,
+    Column,
+    Empty,
+    Pages,
+    Tab,
+    Table,
+    answer,
+    cells,
+    exact_response,
+    organizers,
+    to,
+)
 from assessment.models import QrelSet
 from assessment.qrels.selectors.drafts import DraftTopics, LabelSource
 from assessment.qrels.selectors.joining import join_warnings
@@ -106,7 +115,7 @@ def _versions_table(task: Task) -> Table[QrelSet]:
                 ),
                 is_head=True,
             ),
-            Column("Version", lambda row: row.version, COUNT),
+            Column("Version", lambda row: row.version, cells.COUNT),
             Column(
                 "Items",
                 lambda qrels: (
@@ -116,14 +125,14 @@ def _versions_table(task: Task) -> Table[QrelSet]:
                 css="nowrap",
             ),
             Column("", lambda row: row.is_current, name="current"),
-            Column("Lines", lambda row: row.lines, COUNT),
-            Column("Topics", lambda row: row.topics, COUNT),
-            Column("Created", lambda row: row.created_at, TIME),
+            Column("Lines", lambda row: row.lines, cells.COUNT),
+            Column("Topics", lambda row: row.topics, cells.COUNT),
+            Column("Created", lambda row: row.created_at, cells.TIME),
             Column("By", lambda row: row.made_by and row.made_by.name),
-            Column("SHA-256", lambda row: row.sha256, HASH),
+            Column("SHA-256", lambda row: row.sha256, cells.HASH),
             Column(
                 "State",
-                lambda qrels: chip("done", "current") if qrels.is_current else None,
+                lambda qrels: cells.chip("done", "current") if qrels.is_current else None,
                 name=None,
             ),
             Column(
@@ -147,17 +156,17 @@ def _topics_table(
     topics: Sequence[JudgedTopic], labels: LabelScale, *, is_draft: bool
 ) -> Table[JudgedTopic]:
     """Return the label counts of each topic, and why the draft leaves it out."""
-    pooled = Column[JudgedTopic]("In pool", lambda row: row.total, COUNT)
+    pooled = Column[JudgedTopic]("In pool", lambda row: row.total, cells.COUNT)
     reason = Column[JudgedTopic]("Reason left out", lambda row: row.reason, css="reason")
     counts: list[Column[JudgedTopic]] = label_columns(labels, lambda row: row.labels)
     return Table[JudgedTopic](
         "topics",
         [
             Column("Topic", lambda row: row.topic, is_head=True, css="nowrap"),
-            Column("Labels", lambda row: row.labelled, COUNT),
+            Column("Labels", lambda row: row.labelled, cells.COUNT),
             *([pooled] if is_draft else []),
             *counts,
-            Column("Relevant", lambda row: row.relevant, COUNT),
+            Column("Relevant", lambda row: row.relevant, cells.COUNT),
             *([reason] if is_draft else []),
         ],
         topics,
@@ -202,7 +211,7 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
         "dropped",
         [
             Column("Topic", lambda row: row["topic"], is_head=True, css="nowrap"),
-            Column("Relevant", lambda row: row["relevant"], COUNT),
+            Column("Relevant", lambda row: row["relevant"], cells.COUNT),
             Column("Reason", lambda row: row["reason"] + BY_HAND * bool(row.get("by_hand"))),
         ],
         qrel_set.dropped,

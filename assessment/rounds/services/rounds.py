@@ -23,7 +23,7 @@ from arqlab.labs.services.archiving import require_unarchived
 from arqlab.labs.services.people import grant_role
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
-from arqlab.web.places import url_of
+from arqlab.web import url_of
 from assessment.models import Applicant, Judgment, Pool, PoolInstance, PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.rounds import CopiedItem, complete_rounds, copied_items

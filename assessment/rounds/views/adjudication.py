@@ -10,13 +10,10 @@ from django.utils import timezone
 
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, User
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import told
-from arqlab.core.views.editing import edited
+from arqlab.core.views import edited, signed_in, told
 from arqlab.labs.forms.people import NamedChoiceField
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.pages import TASK, Pages, number_of
-from arqlab.web.places import url_of
+from arqlab.web import TASK, Pages, number_of, url_of
 from assessment.guidelines.services.versions import Decision, item_of_instance, record_case
 from assessment.models import GuidelineEntry, Judgment, PoolInstance
 from assessment.qrels.selectors.drafts import task_scale

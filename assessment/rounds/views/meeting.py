@@ -10,10 +10,9 @@ from django.utils import timezone
 
 from arqkit.agreement.votes import disagreements, judgments_only
 from arqkit.labels import ScaleLabel
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused
+from arqlab.core.views import refused, signed_in
 from arqlab.labs.permissions import may_see_thread
-from arqlab.web.pages import TASK, Pages, number_of
+from arqlab.web import TASK, Pages, number_of
 from assessment.guidelines.services.rendering import shown_entries
 from assessment.guidelines.services.versions import Decision, item_of_instance, record_case
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round

@@ -6,12 +6,9 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from arqlab.core.models import Lab, User
-from arqlab.core.permissions import signed_in
+from arqlab.core.views import signed_in
 from arqlab.labs.permissions import looked_up_lab_or_404
-from arqlab.web.cells import COUNT, HUNDREDTHS
-from arqlab.web.downloads import file_response
-from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Table, answer
+from arqlab.web import LAB, Column, Pages, Table, answer, cells, file_response
 from assessment.hours.selectors import SheetPart, sheet_lines, time_sheet_of, zone_words
 from assessment.judging.selectors.own_work import own_hours
 from assessment.judging.views.own_work import own_tables
@@ -83,11 +80,11 @@ def _agreement_table(lab: Lab, user: User) -> Table[OwnAgreement]:
                 is_head=True,
             ),
             Column("Task", lambda row: row.round.task.name, css="wrap"),
-            Column("Items", lambda row: row.items, COUNT),
-            Column("Your kappa", lambda row: row.graded[0], HUNDREDTHS),
-            Column("All assessors", lambda row: row.graded[1], HUNDREDTHS),
-            Column("Your kappa, binary", lambda row: row.binary[0], HUNDREDTHS),
-            Column("All assessors, binary", lambda row: row.binary[1], HUNDREDTHS),
+            Column("Items", lambda row: row.items, cells.COUNT),
+            Column("Your kappa", lambda row: row.graded[0], cells.HUNDREDTHS),
+            Column("All assessors", lambda row: row.graded[1], cells.HUNDREDTHS),
+            Column("Your kappa, binary", lambda row: row.binary[0], cells.HUNDREDTHS),
+            Column("All assessors, binary", lambda row: row.binary[1], cells.HUNDREDTHS),
         ],
         own_agreements(lab, user),
         caption="Mean pairwise Cohen’s kappa with the other assessors, and the mean over all "

@@ -10,14 +10,22 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused, told
+from arqlab.core.views import refused, signed_in, told
 from arqlab.labs.permissions import organized_task_or_404
-from arqlab.web.cells import CHIP, COUNT, TIME
-from arqlab.web.downloads import table_response
-from arqlab.web.pages import FILE, ROWS, TASK, Pages
-from arqlab.web.tables import Column, Empty, Table, answer
-from arqlab.web.tabs import Tab, organizers
+from arqlab.web import (
+    FILE,
+    ROWS,
+    TASK,
+    Column,
+    Empty,
+    Pages,
+    Tab,
+    Table,
+    answer,
+    cells,
+    organizers,
+    table_response,
+)
 from assessment.models import Round
 from assessment.models.kinds import KINDS, ItemSource
 from assessment.pools.services.changing import close_pool, open_pool
@@ -68,13 +76,13 @@ def _rounds_table(task: Task) -> Table[RoundRow]:
                 lambda row: f"{row.round.get_kind_display()} {row.round.number}",
                 css="nowrap",
             ),
-            Column("Made", lambda row: row.round.made_at, TIME),
+            Column("Made", lambda row: row.round.made_at, cells.TIME),
             Column("By", lambda row: row.round.made_by and row.round.made_by.name),
-            Column("People", lambda row: row.people, COUNT),
-            Column("Topics", lambda row: row.topics, COUNT),
-            Column("Items", lambda row: row.items, COUNT),
-            Column("Judged", lambda row: row.done, COUNT),
-            Column("Judging", lambda row: row.state, CHIP),
+            Column("People", lambda row: row.people, cells.COUNT),
+            Column("Topics", lambda row: row.topics, cells.COUNT),
+            Column("Items", lambda row: row.items, cells.COUNT),
+            Column("Judged", lambda row: row.done, cells.COUNT),
+            Column("Judging", lambda row: row.state, cells.CHIP),
             Column("Labels", _labels),
         ],
         round_rows(task),

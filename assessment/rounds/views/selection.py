@@ -14,12 +14,8 @@ from django.utils.html import format_html
 
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.editing import edited
-from arqlab.labs.oddities import task_url
-from arqlab.web.cells import COUNT, DURATION, PROSE, duration, label
-from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table
+from arqlab.core.views import edited, signed_in
+from arqlab.web import TASK, Column, Pages, Table, cells, task_url
 from assessment.guidelines.services.versions import LONGEST_ENTRY
 from assessment.models import Applicant, Round
 from assessment.rounds.permissions import SeenRound, organized_round_or_404, round_or_404
@@ -151,7 +147,7 @@ def scores_table(round_: Round, sheet: ScoreSheet) -> Table[ScoreRow]:
     votes: list[Column[ScoreRow]] = [
         Column("Same label", lambda row: f"{row.same} of {row.compared}", css="num"),
         Column("Same relevance", lambda row: f"{row.same_binary} of {row.compared}", css="num"),
-        Column("Time", lambda row: row.seconds, DURATION),
+        Column("Time", lambda row: row.seconds, cells.DURATION),
         *(
             Column(f"{sample.topic}, sample {sample.place}", _vote(place), css="wrap")
             for place, sample in enumerate(sheet.samples)
@@ -168,8 +164,8 @@ def scores_table(round_: Round, sheet: ScoreSheet) -> Table[ScoreRow]:
             ),
             Column("Judged", lambda row: f"{row.done} of {samples}", css="num"),
             *(votes if sheet.is_open else []),
-            Column("Score", lambda row: row.applicant and row.applicant.score, COUNT),
-            Column("Note", lambda row: row.applicant and row.applicant.note, PROSE),
+            Column("Score", lambda row: row.applicant and row.applicant.score, cells.COUNT),
+            Column("Note", lambda row: row.applicant and row.applicant.note, cells.PROSE),
             Column(
                 "Decision",
                 lambda row: row.applicant and row.applicant.get_decision_display(),
@@ -188,8 +184,8 @@ def _vote(place: int) -> Callable[[ScoreRow], str]:
         vote = row.votes[place]
         if vote is None:
             return ""
-        time = "" if vote.seconds is None else duration(vote.seconds)
+        time = "" if vote.seconds is None else cells.duration(vote.seconds)
         html = '{} <span class="muted small nowrap">{}</span> {}'
-        return format_html(html, label(vote.label), time, linebreaksbr(vote.comment))
+        return format_html(html, cells.label(vote.label), time, linebreaksbr(vote.comment))
 
     return cell

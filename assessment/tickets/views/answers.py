@@ -15,16 +15,26 @@ from django.utils.text import Truncator
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Correction, Lab, User, Visitor
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.editing import edited
-from arqlab.labs.oddities import counted
+from arqlab.core.views import edited, signed_in
 from arqlab.labs.permissions import looked_up_lab_or_404, organized_lab_or_404
 from arqlab.labs.selectors import corrections_of
-from arqlab.web.cells import EXCERPT, LABEL, TIME, CellKind, chip
-from arqlab.web.lists import Filter
-from arqlab.web.pages import LAB, Pages, number_of
-from arqlab.web.tables import Column, Empty, Table, answer, choice_column, to
-from arqlab.web.tabs import Tab, for_organizers, organizers
+from arqlab.web import (
+    LAB,
+    Column,
+    Empty,
+    Filter,
+    Pages,
+    Tab,
+    Table,
+    answer,
+    cells,
+    choice_column,
+    counted,
+    for_organizers,
+    number_of,
+    organizers,
+    to,
+)
 from assessment.models import Pool, Ticket
 from assessment.pools.selectors.choices import hides_threads
 from assessment.pools.services.texts import thread_url
@@ -71,7 +81,7 @@ EMPTY = {
     ),
 }
 
-CODE = CellKind(lambda text: format_html("<code>{}</code>", Truncator(text).chars(200)))
+CODE = cells.CellKind(lambda text: format_html("<code>{}</code>", Truncator(text).chars(200)))
 
 
 @for_organizers
@@ -169,8 +179,8 @@ def ticket_columns(page: str, lab: Lab) -> list[Column[Ticket]]:
             css="nowrap",
             by=topic,
         ),
-        Column("Label", lambda row: row.judgment.scale_label, LABEL, by="judgment__label"),
-        Column("Comment", lambda row: row.judgment.comment, EXCERPT),
+        Column("Label", lambda row: row.judgment.scale_label, cells.LABEL, by="judgment__label"),
+        Column("Comment", lambda row: row.judgment.comment, cells.EXCERPT),
     ]
 
 
@@ -203,11 +213,11 @@ def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table[Ticket]:
             lambda row: row.expert and row.expert.name,
             note=lambda ticket: Truncator(ticket.opinion).chars(100),
         ),
-        Column("Opened", lambda row: row.raised_at, TIME, by="raised_at"),
+        Column("Opened", lambda row: row.raised_at, cells.TIME, by="raised_at"),
     ]
     answered: list[Column[Ticket]] = [
-        Column("Answer", lambda row: row.answer, EXCERPT),
-        Column("Answered", lambda row: row.answered_at, TIME, by="answered_at"),
+        Column("Answer", lambda row: row.answer, cells.EXCERPT),
+        Column("Answered", lambda row: row.answered_at, cells.TIME, by="answered_at"),
     ]
     return Table[Ticket](
         "tickets",
@@ -271,10 +281,13 @@ def ticket_sent_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "tickets",
         [
             *ticket_columns("assessment:ticket-advice", lab),
-            Column("Question", lambda row: row.question, EXCERPT),
-            Column("Sent", lambda row: row.sent_at, TIME),
+            Column("Question", lambda row: row.question, cells.EXCERPT),
+            Column("Sent", lambda row: row.sent_at, cells.TIME),
             Column(
-                "State", lambda row: chip("done", "replied") if row.advised_at else chip("waiting")
+                "State",
+                lambda row: (
+                    cells.chip("done", "replied") if row.advised_at else cells.chip("waiting")
+                ),
             ),
         ],
         sent_tickets(lab, signed_in(request)),
@@ -385,7 +398,7 @@ def corrections_table(corrections: Iterable[Correction]) -> Table[Correction]:
             Column("Instead of", lambda row: row.key, CODE),
             Column("The lab shows", lambda row: row.value, CODE),
             Column("By", lambda row: row.made_by and row.made_by.name),
-            Column("Made", lambda row: row.made_at, TIME, by="made_at"),
+            Column("Made", lambda row: row.made_at, cells.TIME, by="made_at"),
             Column("Undo", template="assessment/_correction_undo.html", hides_heading=True),
         ],
         corrections,

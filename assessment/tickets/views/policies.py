@@ -9,11 +9,10 @@ from django.shortcuts import redirect, render
 
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.editing import edited
+from arqlab.core.views import edited, signed_in
 from arqlab.labs.forms.people import NamedChoiceField
 from arqlab.labs.permissions import organized_lab_or_404, organized_task_or_404
-from arqlab.web.pages import LAB, Pages
+from arqlab.web import LAB, Pages
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import TicketPolicy
 from assessment.tickets.selectors import policy_of

@@ -15,14 +15,11 @@ from django.utils.text import Truncator
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab
-from arqlab.core.permissions import signed_in
-from arqlab.core.views.answers import refused, told
-from arqlab.core.views.editing import edited
+from arqlab.core.views import edited, refused, signed_in, told
 from arqlab.labs.permissions import organized_lab_or_404
 from arqlab.labs.selectors import corrections_of
 from arqlab.labs.services.corrections import LONGEST_CORRECTION, undo_correction
-from arqlab.web.pages import LAB, Pages, number_of
-from arqlab.web.tables import Column, Empty, Table, answer
+from arqlab.web import LAB, Column, Empty, Pages, Table, answer, number_of
 from assessment.models import Ticket
 from assessment.tickets.services.items import (
     FormulaRow,

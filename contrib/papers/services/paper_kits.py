@@ -45,7 +45,7 @@ from arqkit.topics import info_fields, level_field
 from arqlab.core.caches import DAY, cached_value, computed_values
 from arqlab.core.models import Task, Visitor
 from arqlab.jobs.services.jobs import RunningJob
-from arqlab.labs.oddities import counted
+from arqlab.web import counted
 from assessment.models import Pool, QrelSet
 from assessment.pools.selectors.choices import WRITTEN
 from assessment.qrels.selectors.drafts import host_of

@@ -5,8 +5,8 @@ from typing import Any
 from django.utils import timezone
 
 from arqlab.labs.management.labcommand import CeremonyCommand, switch
-from arqlab.labs.oddities import counted
 from arqlab.labs.selectors import task_named
+from arqlab.web import counted
 from assessment.qrels.selectors.versions import required_qrels
 from evaluation.selectors.oddities import release_oddities
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard

@@ -3,7 +3,7 @@
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from arqlab.labs.oddities import counted
+from arqlab.web import counted
 from contrib.operations.services.doctor import examine
 
 
