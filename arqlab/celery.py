@@ -76,7 +76,10 @@ def use_our_log(**_: Any) -> None:
 
 @worker_init.connect
 def let_pages_go_first(**_: Any) -> None:
-    """Lower the priority of this process and of its child processes."""
+    """Lower the priority of this process and of its child processes.
+
+    On one machine, a pool of 60,000 items must not slow the next page of an assessor down.
+    """
     os.nice(NICENESS)
 
 

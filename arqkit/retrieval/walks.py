@@ -4,6 +4,9 @@ A tree is an array with a row for each node and the columns below. A node's chil
 first child, and the next sibling of each; an extent is the size of a subtree. A walk has a row for
 each pair of nodes that it visits: the two nodes, the row of the pair above, whether they match, and
 the end of what a wildcard matches.
+
+Compiled because a query is aligned with thousands of trees node by node, which no operation on
+whole arrays does.
 """
 
 import numpy as np

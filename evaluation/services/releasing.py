@@ -64,6 +64,7 @@ def _release(
     apart: Mapping[int, str] | None,
     reason: str,
 ) -> Leaderboard:
+    # Two organizers who release at once would give two versions the same number.
     task = Task.objects.select_for_update().select_related("lab").get(pk=qrel_set.task_id)
     scores = {str(run): values for run, values in live_scores(qrel_set).items() if values}
     measures = [measure.name for measure in measures_of(qrel_set)]

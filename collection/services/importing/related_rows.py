@@ -111,6 +111,7 @@ def _add(
     is_here = np.array([row_id in here for row_id in ids], np.bool_)
     rows = zip((row_id for row_id in ids if row_id in here), sums[is_here].tolist(), strict=True)
     for part in in_slices(rows, size=IDS_PER_STATEMENT):
+        # One statement for thousands of rows; `bulk_update` writes a CASE with a branch for each.
         values = [value for row_id, counts in part for value in (row_id, *counts)]
         with connection.cursor() as cursor:
             cursor.execute(_statement(table, key, columns, len(part)), [*values, collection.pk])
