@@ -28,6 +28,7 @@ from arqlab.core.models import Task
 from assessment.models import Pool, PoolInstance, PoolItem
 from assessment.qrels.selectors.counts import judging_version
 from assessment.qrels.selectors.frames import (
+    READING,
     added_labels,
     adjudicated_judgments,
     counting_labels,
@@ -36,7 +37,6 @@ from assessment.qrels.selectors.frames import (
     second_judgments,
     two_labels,
 )
-from assessment.qrels.selectors.versions import READING
 from collection.selectors.collections import collection_of, formula_files, visual_ids_among
 from collection.selectors.visual_maps import newest_map
 

@@ -14,6 +14,8 @@ from arqlab.core.models import Task
 from assessment.models import Judgment, LateLabel, Pool, Round
 from assessment.models.kinds import Comparison
 
+READING = 2.5e-6
+"""The seconds to read and count a line of qrels or a label."""
 JUDGMENT_COLUMNS: dict[str, tuple[str, type[pl.DataType]]] = {
     "topic": ("instance__item__topic__query_id", pl.String),
     "item": ("instance__item__item", pl.String),

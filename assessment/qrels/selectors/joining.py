@@ -15,7 +15,8 @@ from arqlab.core.models import Lab, Task
 from arqlab.labs.selectors import topic_ids
 from arqlab.web import counted, name_list
 from assessment.models import PoolInstance, Qrel, QrelSet
-from assessment.qrels.selectors.versions import READING, qrels_frame, version_topics
+from assessment.qrels.selectors.frames import READING
+from assessment.qrels.selectors.versions import qrels_frame, version_topics
 from collection.selectors.collections import id_source, known_ids, scan_columns
 from submissions.models import AnswerId, Run
 from submissions.selectors import run_items

@@ -11,12 +11,10 @@ from arqlab.core.caches import cached_value, key_of
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
 from assessment.models import Assignment, Guideline, Judgment, Qrel, QrelSet, TicketPolicy
-from assessment.qrels.selectors.frames import read_frame
+from assessment.qrels.selectors.frames import READING, read_frame
 from collection.models import VisualMap
 from submissions.models import AnswerId, Run
 
-READING = 2.5e-6
-"""The seconds to read and count a line of qrels or a label."""
 QRELS_COLUMNS = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
 
 

@@ -18,8 +18,8 @@ from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web import TASK, Column, Filter, Pages, Prepared, Table, answer, cells
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.selectors.drafts import LabelSource, draft_topics
-from assessment.qrels.selectors.frames import adjudicated_judgments, second_judgments
-from assessment.qrels.selectors.versions import READING, qrels_frame
+from assessment.qrels.selectors.frames import READING, adjudicated_judgments, second_judgments
+from assessment.qrels.selectors.versions import qrels_frame
 
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 DRAFT = "draft"
