@@ -8,10 +8,10 @@ words of the server, and `UnreachableError` if no answer comes.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import ip_address
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypedDict
 from urllib.parse import quote
 
 import polars as pl
@@ -46,11 +46,29 @@ def _refused(answer: httpx.Response) -> ServerRefusedError:
     return ServerRefusedError("\n".join(lines), status=answer.status_code, code=code)
 
 
-def _problem(problem: dict[str, Any]) -> str:
+def _problem(problem: Mapping[str, object]) -> str:
     """Return one problem of a request as a line, without the parts that the server left empty."""
     parts = [f"{name} {problem[name]}" for name in ("found", "expected") if problem.get(name)]
     place = f"{problem['field']}: " if problem.get("field") else ""
-    return f"  {place}{'; '.join([*parts, problem.get('todo') or ''])}"
+    return f"  {place}{'; '.join([*parts, str(problem.get('todo') or '')])}"
+
+
+class Membership(TypedDict):
+    """A role in a lab."""
+
+    lab: str
+    role: str
+    team: str | None
+
+
+class Me(TypedDict):
+    """Who a token signs in."""
+
+    username: str
+    name: str
+    email: str
+    is_superuser: bool
+    roles: list[Membership]
 
 
 class LabServer:
@@ -83,9 +101,10 @@ class LabServer:
         """Close the connections to the server."""
         self._client.close()
 
-    def me(self) -> dict[str, Any]:
+    def me(self) -> Me:
         """Return who the token signs in: username, name, email and roles."""
-        return dict(self._json("me/"))
+        me: Me = self._json("me/")
+        return me
 
     def labs(self) -> pl.DataFrame:
         """Return the labs that you see, with the names of their tasks."""
@@ -144,7 +163,7 @@ class LabServer:
             for chunk in answer.iter_bytes():
                 yield size or None, chunk
 
-    def submit(self, task: str, file: BinaryIO, *, name: str, **details: Any) -> list[int]:
+    def submit(self, task: str, file: BinaryIO, *, name: str, **details: object) -> list[int]:
         """Upload a run file, and return the numbers of its runs (an archive may have several).
 
         `name` is that of the file, from which missing details are read; `details` are fields of the
@@ -160,11 +179,11 @@ class LabServer:
         answer = self._ask("POST", address, data=data, files={"file": (name, file)})
         return [run["id"] for run in answer.json()]
 
-    def run(self, task: str, run: int) -> dict[str, Any]:
+    def run(self, task: str, run: int) -> dict[str, object]:
         """Return a run with its details."""
         return dict(self._json(f"{_task(task)}runs/{run}/"))
 
-    def change(self, task: str, run: int, **details: Any) -> dict[str, Any]:
+    def change(self, task: str, run: int, **details: object) -> dict[str, object]:
         """Change details of a run, such as is_primary, and return it; the others stay.
 
         A run on a released leaderboard needs a `reason`.
@@ -189,7 +208,7 @@ class LabServer:
     def _table(self, address: str) -> pl.DataFrame:
         """Return all pages of a list."""
         page = self._json(address)
-        rows: list[dict[str, Any]] = page["results"]
+        rows: list[dict[str, object]] = page["results"]
         while page["next"]:
             # Only its parameters: a token goes to no other address than the one it was given for.
             page = self._json(address, dict(httpx.URL(page["next"]).params))
@@ -250,5 +269,5 @@ def _task(name: str) -> str:
     return f"labs/{quote(lab, safe='')}/tasks/{quote(task, safe='')}/"
 
 
-def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
+def _frame(rows: list[dict[str, object]]) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from functools import cache, partial
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import ParamSpec, TypedDict, Unpack
 
 from celery import Celery, Task
 from celery.signals import setup_logging, task_postrun, task_prerun, worker_init
@@ -27,9 +27,18 @@ NICENESS = 10
 """Pages come first where they and background work want the same core."""
 
 _background: Connection | None = None
-F = TypeVar("F", bound=Callable[..., None])
-Message = tuple[Any, tuple[Any, ...], dict[str, str]]
+P = ParamSpec("P")
+Message = tuple[Task[..., None], tuple[object, ...], dict[str, str]]
 """A task, its arguments, and the id of the request that asks for it."""
+
+
+class TaskOptions(TypedDict, total=False):
+    """Options of a task: the name of its queue, if it is not the default, and the seconds after
+    which its worker ends.
+    """
+
+    lane: str
+    time_limit: int
 
 
 def packages_with_tasks() -> list[str]:
@@ -43,31 +52,31 @@ def packages_with_tasks() -> list[str]:
 app.autodiscover_tasks(packages_with_tasks)
 
 
-def scheduled(*, every: float, **options: Any) -> Callable[[F], Task[Any, Any]]:
+def scheduled(
+    *, every: float, **options: Unpack[TaskOptions]
+) -> Callable[[Callable[P, None]], Task[P, None]]:
     """Declare a task that is due `every` so many seconds.
 
-    The `options` are those of Celery's tasks, and its `lane`: the name of its queue, if it is not
-    the default. While no worker runs, messages must not pile up, so each expires when the next is
-    due.
+    While no worker runs, messages must not pile up, so each expires when the next is due.
     """
 
-    def declared(function: F) -> Task[Any, Any]:
+    def declared(function: Callable[P, None]) -> Task[P, None]:
         name = f"{function.__module__}.{function.__name__}"
         entry = {"task": name, "schedule": every, "options": {"expires": every}}
         app.conf.beat_schedule[name] = entry
-        task: Task[Any, Any] = app.task(name=name, **options)(function)  # type: ignore[no-untyped-call]
+        task: Task[P, None] = app.task(name=name, **options)(function)
         return task
 
     return declared
 
 
-def lane_of(name: str, *_: Any, **__: Any) -> str:
+def lane_of(name: str, *_: object, **__: object) -> str:
     """Return the queue of a task, in embedded mode its thread."""
     return str(getattr(app.tasks[name], "lane", app.conf.task_default_queue))
 
 
 @setup_logging.connect
-def use_our_log(**_: Any) -> None:
+def use_our_log(**_: object) -> None:
     """Let workers log as web processes do, instead of setting up a log of their own."""
     from django.conf import settings
 
@@ -75,7 +84,7 @@ def use_our_log(**_: Any) -> None:
 
 
 @worker_init.connect
-def let_pages_go_first(**_: Any) -> None:
+def let_pages_go_first(**_: object) -> None:
     """Lower the priority of this process and of its child processes.
 
     On one machine, a pool of 60,000 items must not slow the next page of an assessor down.
@@ -84,18 +93,19 @@ def let_pages_go_first(**_: Any) -> None:
 
 
 @task_prerun.connect
-def name_in_log(task: Any, **_: Any) -> None:
+def name_in_log(task: Task[..., object], **_: object) -> None:
     """Name the task in the log, with the id of the request that asked for it."""
-    task.request.log_context = bind_contextvars(task=task.name, **(task.request.headers or {}))
+    before = bind_contextvars(task=task.name, **(task.request.headers or {}))
+    task.request.update(log_context=before)
 
 
 @task_postrun.connect
-def end_name_in_log(task: Any, **_: Any) -> None:
+def end_name_in_log(task: Task[..., object], **_: object) -> None:
     """Log as before the task."""
-    reset_contextvars(**task.request.log_context)
+    reset_contextvars(**task.request.get("log_context"))
 
 
-def wake_after_commit(task: Any, *args: Any) -> None:
+def wake_after_commit(task: Task[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
     """Wake up a worker for a task after the commit, when it can see what there is to do.
 
     A request neither fails nor waits when Redis is down or hangs: another thread sends the message.
@@ -104,7 +114,7 @@ def wake_after_commit(task: Any, *args: Any) -> None:
     """
     from django.db import transaction
 
-    send = partial(task.delay, *args) if runs_at_once() else partial(_put, task, args)
+    send = partial(task.delay, *args, **kwargs) if runs_at_once() else partial(_put, task, args)
     # After the commit: a worker that was faster would not find the row.
     transaction.on_commit(send)
 
@@ -120,7 +130,7 @@ def send_to_background(process: Connection) -> None:
     _background = process
 
 
-def _put(task: Any, args: tuple[Any, ...]) -> None:
+def _put(task: Task[..., None], args: tuple[object, ...]) -> None:
     try:
         # Never waits: a request must be answered even if Redis hangs and the queue is full.
         _messages().put_nowait((task, args, _request_id()))

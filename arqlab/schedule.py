@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
-from typing import Any
 
 import django
 from django.db import close_old_connections
@@ -25,7 +24,9 @@ class Lane:
     """The tasks of one thread: some are due at intervals, and web processes ask for some."""
 
     def __init__(self, entries: Iterable[str]) -> None:
-        self.asked: queue.SimpleQueue[tuple[str, Any, Any]] = queue.SimpleQueue()
+        self.asked: queue.SimpleQueue[tuple[str, tuple[object, ...], dict[str, str]]] = (
+            queue.SimpleQueue()
+        )
         self.due = dict.fromkeys(entries, time.monotonic())
 
     def run(self) -> None:
@@ -84,7 +85,7 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-def _run(task: str, args: Any = (), headers: Any = None) -> None:
+def _run(task: str, args: tuple[object, ...] = (), headers: dict[str, str] | None = None) -> None:
     close_old_connections()
     with bound_contextvars(**(headers or {})):
         try:

@@ -6,7 +6,6 @@ Each repair is an answer to a difference from MathJax that `bin/typesetting-shee
 import re
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 from lxml import etree
 
@@ -56,7 +55,7 @@ _ITALICS = {
 }
 
 
-def lay_out(math: Any, latex: str) -> None:
+def lay_out(math: etree._Element, latex: str) -> None:
     """Repair a formula's MathML in place."""
     is_display = math.get("display") == "block"
     for element in list(math.iter("mn")):
@@ -66,18 +65,18 @@ def lay_out(math: Any, latex: str) -> None:
             repair(element)
     hoist_style(math)
     flatten(math)
-    is_short = len("".join(math.itertext())) <= SHORT
+    is_short = len("".join(map(str, math.itertext()))) <= SHORT
     breaks = [] if is_display or is_short else signs_of(math)
     space_rows(math, Style(is_display, 0))
     for sign in [mo for mo in math.iter("mo") if mo.text == APPLY]:
-        sign.getparent().remove(sign)  # Firefox leaves a second space beside it
+        next(sign.iterancestors()).remove(sign)  # Firefox leaves a second space beside it
     if breaks:
         make_breakable(math, breaks)
     if not is_display:
         set_class(math, is_broken=bool(breaks))
 
 
-def hoist_style(math: Any) -> None:
+def hoist_style(math: etree._Element) -> None:
     r"""Make a style of the whole formula, such as `\displaystyle`, one of `<math>`."""
     style = math[0] if len(math) == 1 else None
     if style is not None and style.tag == "mstyle" and set(style.attrib) <= _STYLE:
@@ -85,47 +84,49 @@ def hoist_style(math: Any) -> None:
         math[:] = list(style)
 
 
-def set_class(math: Any, *, is_broken: bool) -> None:
+def set_class(math: etree._Element, *, is_broken: bool) -> None:
     """Set the classes for formulas that break into lines and for parts that may need to scroll."""
     parts = math if is_broken else [math]
-    is_wide = any(len("".join(part.itertext())) > WIDE for part in parts)
+    is_wide = any(len("".join(map(str, part.itertext()))) > WIDE for part in parts)
     if names := ["tml-lines"] * is_broken + ["tml-wide-part"] * is_wide:
         math.set("class", " ".join(names))
 
 
-def split_number(mn: Any, latex: str) -> None:
+def split_number(mn: etree._Element, latex: str) -> None:
     """Split a number at its commas, as TeX does, unless the author wrote `{,}`."""
     source = latex.replace(" ", "")
-    if not _NUMBER.fullmatch(mn.text or ""):
+    digits = mn.text or ""
+    if not _NUMBER.fullmatch(digits):
         return
-    parts = mn.text.split(",")
+    parts = digits.split(",")
     numbers = [parts[0]]
-    for before, digits in pairwise(parts):
-        if f"{before}{{,}}{digits}" in source:
-            numbers[-1] += f",{digits}"
+    for before, after in pairwise(parts):
+        if f"{before}{{,}}{after}" in source:
+            numbers[-1] += f",{after}"
         else:
-            numbers.append(digits)
+            numbers.append(after)
     mn.text = numbers[0]
-    if mn.getparent().tag not in ROWS:
+    if next(mn.iterancestors()).tag not in ROWS:
         _put_in_row(mn)
-    for digits in reversed(numbers[1:]):
-        comma, number = etree.Element("mo", separator="true"), etree.Element("mn", dict(mn.attrib))
-        comma.text, number.text = ",", digits
+    attributes = {str(name): str(value) for name, value in mn.items()}
+    for part in reversed(numbers[1:]):
+        comma, number = etree.Element("mo", separator="true"), etree.Element("mn", attributes)
+        comma.text, number.text = ",", part
         mn.addnext(number)
         mn.addnext(comma)
 
 
-def _put_in_row(element: Any) -> Any:
+def _put_in_row(element: etree._Element) -> etree._Element:
     """Return a new row that takes the place of an element and holds it."""
     row = etree.Element("mrow")
-    element.getparent().replace(element, row)
+    next(element.iterancestors()).replace(element, row)
     row.append(element)
     return row
 
 
-def set_scripts(element: Any) -> None:
+def set_scripts(element: etree._Element) -> None:
     """Use the font's widths: no padding before superscripts, and subscripts under the letter."""
-    for script in element[1:]:
+    for script in list(element)[1:]:
         join_primes(script)
         classes = set(script.get("class", "").split()) - _PADDING
         script.set("class", " ".join(sorted(classes)))
@@ -140,31 +141,33 @@ def set_scripts(element: Any) -> None:
         element[1].set("class", f"{element[1].get('class', '')} tml-sub-{step}".strip())
 
 
-def letter_of(base: Any) -> str:
+def letter_of(base: etree._Element) -> str:
     """Return the letter of the font that is the base of scripts or an accent, or an empty text."""
-    if base.tag != "mi" or len(base.text or "") != 1:
+    letter = base.text or ""
+    if base.tag != "mi" or len(letter) != 1:
         return ""
     is_upright = base.get("mathvariant") == "normal"
-    return str(base.text if is_upright else _ITALICS.get(base.text, base.text))
+    return letter if is_upright else _ITALICS.get(letter, letter)
 
 
-def set_accent(element: Any) -> None:
+def set_accent(element: etree._Element) -> None:
     """Set an accent close to its letter, and over the letter's top."""
     base, mo = element
-    is_wide = mo.get("stretchy") == "true" and mo.text in ("ˆ", "~")
-    is_accent = mo.get("stretchy") == "false" and mo.text in _ACCENTS
+    sign = mo.text or ""
+    is_wide = mo.get("stretchy") == "true" and sign in ("ˆ", "~")
+    is_accent = mo.get("stretchy") == "false" and sign in _ACCENTS
     if mo.tag != "mo" or base.tag == "mo" or not (is_wide or is_accent):
         return
     element.set("accent", "true")
-    mo.attrib.pop("style", None)
-    is_arrow = mo.text == "→"
-    mo.text = _ACCENTS[mo.text]
+    mo.attrib.pop("style", "")
+    is_arrow = sign == "→"
+    mo.text = _ACCENTS[sign]
     step = 0 if is_wide else round(_TOPS.get(letter_of(base), 0) / (_ARROW if is_arrow else 1))
     names = ["tml-vec"] * is_arrow + [f"tml-top-{min(step, 8)}"] * bool(step)
     mo.set("class", " ".join(names))
 
 
-def join_primes(script: Any) -> None:
+def join_primes(script: etree._Element) -> None:
     """Write two to four primes as one sign, whose strokes are as close as they should be."""
     is_primes = script.tag == "mrow" and all(mo.get("class") == "tml-prime" for mo in script)
     if is_primes and len(script) in _PRIMES:
@@ -172,12 +175,12 @@ def join_primes(script: Any) -> None:
         del script[1:]
 
 
-def set_script_on_bracket(element: Any) -> None:
+def set_script_on_bracket(element: etree._Element) -> None:
     """Attach the scripts of a bracketed group to its last bracket, at the height of a letter's."""
     group = element[0]
     if group.tag != "mrow" or group.attrib or len(group) < 3 or group[-1].get("form") != "postfix":
         return
-    if element.getparent().tag not in ROWS:
+    if next(element.iterancestors()).tag not in ROWS:
         _put_in_row(element)
     if group[-1].get("stretchy") == "false":
         for part in list(group)[:-1]:
@@ -185,11 +188,11 @@ def set_script_on_bracket(element: Any) -> None:
         element.replace(group, group[0])
 
 
-def set_root(root: Any) -> None:
+def set_root(root: etree._Element) -> None:
     """Raise the bar of a root over a low row as TeX does, so that adjacent roots look alike."""
     inside = root if root.tag == "msqrt" else root[0]
     for space in [space for space in inside.iterdescendants("mspace") if space.get("height")]:
-        space.getparent().remove(space)
+        next(space.iterancestors()).remove(space)
     if not is_low(inside) or next(inside.iterdescendants("msup", "msubsup"), None) is not None:
         return
     if inside.tag != "mrow" and inside is not root:
@@ -197,7 +200,7 @@ def set_root(root: Any) -> None:
     inside.append(etree.Element("mspace", width="0em", height="0.67em", depth="0.16em"))
 
 
-def is_low(element: Any) -> bool:
+def is_low(element: etree._Element) -> bool:
     """Return whether an element has only letters, and these at most one level of scripts."""
     for child in element.iterdescendants():
         scripts = child.iterdescendants(*_SCRIPTS) if child.tag in _SCRIPTS else iter(())
@@ -208,7 +211,7 @@ def is_low(element: Any) -> bool:
     return True
 
 
-def set_fences(row: Any) -> None:
+def set_fences(row: etree._Element) -> None:
     r"""Leave the brackets of `\left` and `\right` small around what is as low as a letter."""
     if len(row) < 2 or row[0].get("stretchy") != "true" or row[-1].get("stretchy") != "true":
         return
@@ -218,20 +221,20 @@ def set_fences(row: Any) -> None:
                 fence.set("stretchy", "false")
 
 
-def draw_line(element: Any) -> None:
+def draw_line(element: etree._Element) -> None:
     """Let a class draw the line over or under a formula; browsers disagree on menclose."""
     if element.get("class") in ("tml-overline", "tml-underline"):
         element.tag = "mrow"
-        element.attrib.pop("notation", None)
+        element.attrib.pop("notation", "")
 
 
-def keep_label(element: Any) -> None:
+def keep_label(element: etree._Element) -> None:
     """Let the label of an arrow in a diagram have its height, or Firefox cuts it off."""
     if element.get("height") == "0.1px":
         del element.attrib["height"]
 
 
-_REPAIRS: dict[str, list[Callable[[object], None]]] = {
+_REPAIRS: dict[str, list[Callable[[etree._Element], None]]] = {
     "msub": [set_scripts, set_script_on_bracket],
     "msup": [set_scripts, set_script_on_bracket],
     "msubsup": [set_scripts, set_script_on_bracket],
@@ -244,7 +247,7 @@ _REPAIRS: dict[str, list[Callable[[object], None]]] = {
 }
 
 
-def signs_of(math: Any) -> list[Any]:
+def signs_of(math: etree._Element) -> list[etree._Element]:
     """Return the signs of an inline formula after which a line may end, outside brackets."""
     signs, depth = [], 0
     parts = [part for part in math if not is_space(part)]
@@ -256,9 +259,9 @@ def signs_of(math: Any) -> list[Any]:
     return signs
 
 
-def make_breakable(math: Any, signs: list[Any]) -> None:
+def make_breakable(math: etree._Element, signs: list[etree._Element]) -> None:
     """Group an inline formula into rows between which a line may end."""
-    groups: list[list[Any]] = [[]]
+    groups: list[list[etree._Element]] = [[]]
     is_after = False
     for part in list(math):
         if is_after and not is_space(part):

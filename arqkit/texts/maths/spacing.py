@@ -7,7 +7,7 @@ or as spaces of their own.
 """
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -40,7 +40,7 @@ class Style(NamedTuple):
     depth: int
 
 
-def space_rows(element: Any, style: Style) -> None:
+def space_rows(element: etree._Element, style: Style) -> None:
     """Write the spaces of all rows in an element."""
     display = element.get("displaystyle")
     level = element.get("scriptlevel")
@@ -57,7 +57,7 @@ def space_rows(element: Any, style: Style) -> None:
         space_rows(child, _inside(element, number, style))
 
 
-def class_of(element: Any) -> int:
+def class_of(element: etree._Element) -> int:
     """Return the class of a part of a row."""
     core = core_of(element)
     if element.tag == "mrow" and core is element:
@@ -71,7 +71,7 @@ def class_of(element: Any) -> int:
     return OP if is_function else ORD
 
 
-def core_of(element: Any) -> Any:
+def core_of(element: etree._Element) -> etree._Element:
     """Return the innermost base of an element with scripts and accents."""
     while True:
         if element.tag in _SCRIPTS and len(element):
@@ -85,7 +85,7 @@ def core_of(element: Any) -> Any:
             return element
 
 
-def is_space(element: Any) -> bool:
+def is_space(element: etree._Element) -> bool:
     """Return whether an element is a space or an invisible sign, which all rules ignore."""
     if element.tag == "mtext":
         return not (element.text or "").strip() and not len(element)
@@ -94,7 +94,7 @@ def is_space(element: Any) -> bool:
     return element.tag == "mspace" or (element.tag == "mo" and (element.text or "") in (APPLY, ""))
 
 
-def flatten(row: Any) -> None:
+def flatten(row: etree._Element) -> None:
     """Replace Temml's own groups, such as functions and pairs of brackets, by their parts."""
     is_only = row.tag in ("math", "mtd", "msqrt") and len(row) == 1 and row[0].tag == "mrow"
     if is_only and not row[0].attrib and not _is_fenced(row[0]):
@@ -115,7 +115,7 @@ def flatten(row: Any) -> None:
                 row.remove(child)
 
 
-def _is_own(group: Any) -> bool:
+def _is_own(group: etree._Element) -> bool:
     if group[0].get("form") == "prefix" and group[0].get("fence"):
         return bool(group[0].get("stretchy") == "false" and group[-1].get("form") == "postfix")
     if any(child.text == APPLY for child in group if child.tag == "mo"):
@@ -129,11 +129,11 @@ def _is_own(group: Any) -> bool:
     return False
 
 
-def _is_fenced(row: Any) -> bool:
+def _is_fenced(row: etree._Element) -> bool:
     return bool(len(row) > 1 and row[0].get("fence") and row[-1].get("fence"))
 
 
-def _operator(mo: Any) -> int:
+def _operator(mo: etree._Element) -> int:
     sign = mo.text or ""
     left, right = mo.get("lspace"), mo.get("rspace")
     if sign == ":" and left == right == "0.2222em":
@@ -154,7 +154,7 @@ def _operator(mo: Any) -> int:
     return _CLASSES.get(sign[:1], ORD)
 
 
-def _inside(element: Any, number: int, style: Style) -> Style:
+def _inside(element: etree._Element, number: int, style: Style) -> Style:
     if element.tag == "mfrac":
         return Style(False, style.depth + (not style.is_display))
     if element.tag in _SCRIPTS and number:
@@ -166,7 +166,7 @@ def _inside(element: Any, number: int, style: Style) -> Style:
     return style
 
 
-def _space(row: Any, style: Style) -> None:
+def _space(row: etree._Element, style: Style) -> None:
     parts = [child for child in row if not is_space(child)]
     lead = etree.Element("mspace")
     if (
@@ -196,19 +196,19 @@ def _space(row: Any, style: Style) -> None:
         set_spaces(core, left or "0em", right or "0em")
 
 
-def set_spaces(mo: Any, left: str, right: str) -> None:
+def set_spaces(mo: etree._Element, left: str, right: str) -> None:
     """Set the spaces of an operator, unless browsers leave the same without being told."""
     for name in ("lspace", "rspace", "separator"):
-        mo.attrib.pop(name, None)
+        mo.attrib.pop(name, "")
     if mo.get("stretchy") == "false":
-        mo.attrib.pop("fence", None)
-        mo.attrib.pop("form", None)
+        mo.attrib.pop("fence", "")
+        mo.attrib.pop("form", "")
     if (left, right) != _DEFAULTS.get(mo.text or ""):
         mo.set("lspace", left)
         mo.set("rspace", right)
 
 
-def _spaces(parts: list[Any], style: Style) -> list[str]:
+def _spaces(parts: list[etree._Element], style: Style) -> list[str]:
     classes = classes_of(parts)
     spaces = []
     for left, right in pairwise(classes):
@@ -217,7 +217,7 @@ def _spaces(parts: list[Any], style: Style) -> list[str]:
     return [*spaces, ""]
 
 
-def classes_of(parts: list[Any]) -> list[int]:
+def classes_of(parts: list[etree._Element]) -> list[int]:
     """Return the classes of a row's parts. A binary operator without operands is only a sign."""
     classes = [class_of(part) for part in parts]
     settled: list[int] = []

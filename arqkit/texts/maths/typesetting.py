@@ -23,7 +23,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from html import escape, unescape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import quickjs
 from lxml import etree
@@ -282,7 +282,7 @@ def _converted(source: str, display: bool, function: str) -> str | None:
 # --- the engine
 
 
-def _engine() -> Any:
+def _engine() -> quickjs.Context:
     """Return the JavaScript context of this thread; threads must not share QuickJS contexts."""
     context = getattr(_threads, "context", None)
     if context is None:
@@ -306,10 +306,11 @@ def _clean(mathml: str, latex: str) -> str:
     return _rebuilt(math)
 
 
-def _rebuilt(element: Any) -> str:
+def _rebuilt(element: etree._Element) -> str:
     name = etree.QName(element).localname if isinstance(element.tag, str) else ""
     if _TOKEN.fullmatch(name):
-        return f"<{name}{_attributes(element)}>{escape(''.join(element.itertext()))}</{name}>"
+        text = "".join(map(str, element.itertext()))
+        return f"<{name}{_attributes(element)}>{escape(text)}</{name}>"
     children = [_rebuilt(child) for child in element]
     if not _ELEMENT.fullmatch(name):
         return f"<mrow>{''.join(children)}</mrow>"
@@ -320,11 +321,12 @@ def _rebuilt(element: Any) -> str:
     return f"<{name}{_attributes(element)}>{''.join(children)}</{name}>"
 
 
-def _attributes(element: Any) -> str:
+def _attributes(element: etree._Element) -> str:
     classes, colour = _of_style(element.get("style", ""))
     names = element.get("class", "").split()
     classes = [*(name for name in names if _CLASS.fullmatch(name)), *classes]
-    pairs = [*element.items(), *([("mathcolor", colour)] if colour.lower() not in _BLACK else [])]
+    pairs = [(str(name), str(value)) for name, value in element.items()]
+    pairs += [("mathcolor", colour)] if colour.lower() not in _BLACK else []
     attributes = [
         f' {name}="{escape(value)}"'
         for name, value in pairs

@@ -39,7 +39,7 @@ def switch(text: str) -> dict[str, object]:
     return {"action": "store_true", "help": text}
 
 
-def reasons(thing: str, text: str) -> dict[str, Any]:
+def reasons(thing: str, text: str) -> dict[str, object]:
     """Return the options of an argument that names a thing with a reason, perhaps repeatedly."""
     words = {"metavar": (thing, "REASON"), "help": f"{text}; can be repeated"}
     return {"nargs": 2, "action": "append", "default": [], **words}
@@ -72,9 +72,9 @@ class LabCommand(BaseCommand):
         for name, options in self.arguments.items():
             parser.add_argument(name, **options)
 
-    def actor(self, options: dict[str, Any]) -> User | None:
+    def actor(self, options: Mapping[str, object]) -> User | None:
         """Return the user named with `--by`, or None."""
-        return person_named(options["by"]) if options["by"] else None
+        return person_named(str(options["by"])) if options["by"] else None
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; raise `CommandError` with the message of a `UserError`."""
@@ -166,7 +166,7 @@ class CeremonyCommand(LabCommand):
     def confirm(
         self,
         checks: Iterable[Oddity],
-        options: dict[str, Any],
+        options: Mapping[str, object],
         reasons: Mapping[str, str] | None = None,
     ) -> None:
         """Print what is odd on standard error, and ask whether to go on if something is.
@@ -184,4 +184,4 @@ class CeremonyCommand(LabCommand):
             sent = {"seen": ceremony.digest, "acknowledged": options["acknowledge"]}
             ceremony.require_acknowledged(sent)
         needed = "--yes --acknowledge" if ceremony.reds else "--yes"
-        self.require_yes(yes=options["yes"] or not ceremony.oddities, options=needed)
+        self.require_yes(yes=bool(options["yes"]) or not ceremony.oddities, options=needed)

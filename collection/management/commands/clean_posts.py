@@ -1,7 +1,5 @@
 """Sanitize posts and comments again after the sanitizer's rules changed."""
 
-from typing import Any
-
 from arqlab.labs.management.labcommand import LabCommand, switch
 from collection.management.reporting import ProgressLine
 from collection.selectors.collections import collection_named
@@ -19,9 +17,9 @@ class Command(LabCommand):
         "--all": switch("include texts sanitized with the current rules"),
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *, collection: str | None, all: bool, **options: object) -> None:
         """Sanitize the texts and report their number."""
-        collection = collection_named(options["collection"]) if options["collection"] else None
+        chosen = collection_named(collection) if collection else None
         with ProgressLine(self.stdout, "Sanitizing") as line:
-            count = clean_posts(collection=collection, of_all=options["all"], progress=line)
+            count = clean_posts(collection=chosen, of_all=all, progress=line)
         self.stdout.write(f"Sanitized {count:,} posts and comments.")

@@ -1,7 +1,6 @@
 """`manage.py export_collection COLLECTION FOLDER`: write a collection as the labs publish it."""
 
 from pathlib import Path
-from typing import Any
 
 from arqlab.labs.management.labcommand import LabCommand
 from collection.management.reporting import ProgressLine
@@ -21,13 +20,11 @@ class Command(LabCommand):
         "folder": {"metavar": "FOLDER", "type": Path, "help": "an empty folder, or a new one"},
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *, collection: str, folder: Path, **options: object) -> None:
         """Write the files and print what is in each."""
         with ProgressLine(self.stderr, "Formulas") as line:
             lines = export_collection(
-                collection=collection_named(options["collection"]),
-                folder=options["folder"],
-                progress=line,
+                collection=collection_named(collection), folder=folder, progress=line
             )
         for text in lines:
             self.stdout.write(text)

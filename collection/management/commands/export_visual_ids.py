@@ -1,7 +1,5 @@
 """`manage.py export_visual_ids COLLECTION`: print the visual ids of a collection."""
 
-from typing import Any
-
 from arqlab.core.errors import UserError
 from arqlab.labs.management.labcommand import LabCommand
 from collection.models import Collection, VisualMap
@@ -31,13 +29,12 @@ class Command(LabCommand):
         },
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *, collection: str, number: int | None, table: str, **options: object) -> None:
         """Print the table."""
-        version = _version(collection_named(options["collection"]), options["number"])
-        table = options["table"]
+        version = _version(collection_named(collection), number)
         parts = mapping_parts(version) if table == "mapping" else [map_table(version, table)]
-        for number, part in enumerate(parts):
-            text = part.write_csv(separator="\t", include_header=number == 0)
+        for place, part in enumerate(parts):
+            text = part.write_csv(separator="\t", include_header=place == 0)
             self.stdout.write(text, ending="")
 
 

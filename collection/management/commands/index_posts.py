@@ -1,7 +1,5 @@
 """`manage.py index_posts [COLLECTION]`: update the search indexes now."""
 
-from typing import Any
-
 from arqlab.labs.management.labcommand import LabCommand
 from collection.management.reporting import ProgressLine
 from collection.selectors.collections import collection_named
@@ -24,16 +22,16 @@ class Command(LabCommand):
         }
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *, collection: str | None, **options: object) -> None:
         """Update the indexes and report what was indexed."""
         collections, versions = list(unindexed_collections()), unindexed_visual_maps()
-        if slug := options["collection"]:
-            collections = [collection_named(slug)]
-            versions = versions.filter(collection__slug=slug)
-        for collection in collections:
+        if collection:
+            collections = [collection_named(collection)]
+            versions = versions.filter(collection__slug=collection)
+        for unindexed in collections:
             with ProgressLine(self.stderr, "Posts indexed") as line:
-                count = index_posts(collection=collection, progress=line)
-            self.stdout.write(f"{collection}: {count:,} posts indexed.")
+                count = index_posts(collection=unindexed, progress=line)
+            self.stdout.write(f"{unindexed}: {count:,} posts indexed.")
         for version in versions:
             done = index_formulas(version=version).pairs
             state = "indexed" if done else "are being indexed by another process"

@@ -12,15 +12,15 @@ import os
 import shutil
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Self, TypedDict, cast
 
 from django.conf import settings
-from pyrage import DecryptError, EncryptError, decrypt_io, encrypt_io
+from pyrage import DecryptError, EncryptError, decrypt_io, encrypt_io, x25519
 
 from arqkit.formats.archives.folders import checked_parts
 from arqkit.formats.nested import json_values
@@ -43,10 +43,28 @@ AGE = b"age-encryption.org/"
 CHUNK = 2**20
 
 
+class Head(TypedDict, total=False):
+    """The first member of an archive."""
+
+    format: int
+    version: str
+    database: str
+
+
+class Manifest(TypedDict):
+    """The last member of an archive: the size and the SHA-256 of all others by name, the files that
+    were lost before, and the migrations of the database.
+    """
+
+    members: Mapping[str, Sequence[object]]
+    lost: list[str]
+    migrations: list[str]
+
+
 class ArchiveWriter:
     """An archive to which files are added. One that is added again replaces the earlier one."""
 
-    def __init__(self, out: gzip.GzipFile, head: dict[str, Any]) -> None:
+    def __init__(self, out: gzip.GzipFile, head: Mapping[str, object]) -> None:
         self._tar = tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT)  # noqa: SIM115
         self.members: dict[str, tuple[int, str]] = {}
         self._add_json(HEAD, {"format": FORMAT, **head})
@@ -56,7 +74,7 @@ class ArchiveWriter:
         with path.open("rb") as file:
             self._add(name, file, os.fstat(file.fileno()).st_size)
 
-    def close(self, tail: dict[str, Any]) -> None:
+    def close(self, tail: Mapping[str, object]) -> None:
         """Write the list of all members, and `tail`, as the last member."""
         self._add_json(TAIL, {"members": self.members, **tail})
         self._tar.close()
@@ -85,7 +103,7 @@ class _HashingReader:
 
 
 @contextmanager
-def new_archive(path: Path, recipients: list[Any]) -> Iterator[gzip.GzipFile]:
+def new_archive(path: Path, recipients: Sequence[x25519.Recipient]) -> Iterator[gzip.GzipFile]:
     """Yield the stream of a new archive, which is on the disk afterwards.
 
     With `recipients` of age, only they can read it.
@@ -129,8 +147,12 @@ def _piped(work: Callable[[IO[bytes]], object], mode: str) -> Iterator[IO[bytes]
 
 
 def read_archive(
-    path: Path, identities: list[Any], *, into: Path | None = None, database: str = ""
-) -> dict[str, Any]:
+    path: Path,
+    identities: Sequence[x25519.Identity],
+    *,
+    into: Path | None = None,
+    database: str = "",
+) -> Manifest:
     """Read all of an archive, extract it into a folder if one is given, and return its last member.
 
     Raises `UserError` if the archive is damaged, foreign, newer than this version or encrypted for
@@ -186,9 +208,9 @@ class _Member(tarfile.TarInfo):
         return member
 
 
-def _read_members(zipped: gzip.GzipFile, into: Path | None, database: str) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    texts: dict[str, Any] = {}
+def _read_members(zipped: gzip.GzipFile, into: Path | None, database: str) -> Manifest:
+    members: dict[str, list[object]] = {}
+    texts: dict[str, dict[str, object]] = {}
     with tarfile.open(fileobj=zipped, mode="r|", tarinfo=_Member) as tar:
         for entry in tar:
             if not members and entry.name != HEAD:
@@ -201,20 +223,20 @@ def _read_members(zipped: gzip.GzipFile, into: Path | None, database: str) -> di
             reader = _HashingReader(opened)
             if entry.name in (HEAD, TAIL):
                 texts[entry.name] = _facts(entry.name, reader.read(MOST_LISTED + 1))
-                _require_readable(texts[HEAD], database)
+                _require_readable(cast("Head", texts[HEAD]), database)
             else:
                 with _place(into, entry.name).open("wb") as out:
                     shutil.copyfileobj(reader, out, CHUNK)
             if entry.name != TAIL:
                 members[entry.name] = [entry.size, reader.digest.hexdigest()]
-    tail: dict[str, Any] = texts[TAIL]
+    tail = cast("Manifest", texts[TAIL])
     listed = tail["members"]
     if wrong := [name for name in {**listed, **members} if listed.get(name) != members.get(name)]:
         raise ValueError(f"{len(wrong)} files are not as they were, such as {min(wrong)!r}")
     return tail
 
 
-def _facts(name: str, text: bytes) -> dict[str, Any]:
+def _facts(name: str, text: bytes) -> dict[str, object]:
     """Return the content of the first or the last member. Raise ValueError for a foreign one."""
     if len(text) > MOST_LISTED:
         raise ValueError(f"{name!r} has more than {MOST_LISTED:,} bytes")
@@ -242,7 +264,7 @@ def _place(into: Path | None, name: str) -> Path:
     return place
 
 
-def _require_readable(head: dict[str, Any], database: str) -> None:
+def _require_readable(head: Head, database: str) -> None:
     """Raise `UserError` unless this version reads the archive, for this kind of database."""
     if head["format"] > FORMAT:
         raise UserError(

@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from django.core.cache import cache
@@ -22,6 +22,7 @@ from arqlab.core.files import FileAt, kept
 from arqlab.core.services.schema import unknown_migrations
 from contrib.operations.services.backup_archives import (
     ArchiveWriter,
+    Manifest,
     damaged,
     new_archive,
     read_archive,
@@ -164,20 +165,22 @@ def _kept_names() -> Iterator[str]:
             yield from kept.names(folder)
 
 
-def _read(path: Path, identities: list[Any], **options: Any) -> dict[str, Any]:
+def _read(
+    path: Path, identities: list[x25519.Identity], *, into: Path | None = None, database: str = ""
+) -> Manifest:
     """Read an archive as `read_archive` does. Raise `UserError` for one without a database."""
-    tail = read_archive(path, identities, **options)
+    tail = read_archive(path, identities, into=into, database=database)
     if DATABASE not in tail["members"]:
         raise damaged(path, "it has no database")
     return tail
 
 
-def _backup(path: Path, tail: dict[str, Any]) -> Backup:
+def _backup(path: Path, tail: Manifest) -> Backup:
     files = sum(name.startswith(f"{FILES}/") for name in tail["members"])
     return Backup(path, files, tail["lost"])
 
 
-def _recipient() -> Any:
+def _recipient() -> x25519.Recipient:
     try:
         return x25519.Recipient.from_str(settings.BACKUP_KEY)
     except RecipientError as error:
@@ -188,7 +191,7 @@ def _recipient() -> Any:
         ) from error
 
 
-def _identities(file: Path | None) -> list[Any]:
+def _identities(file: Path | None) -> list[x25519.Identity]:
     """Return the secret keys in a file, in which lines that begin with # are comments."""
     try:
         lines = file.read_text(encoding="utf-8").split("\n") if file else []

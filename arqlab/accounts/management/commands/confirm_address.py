@@ -1,7 +1,5 @@
 """`manage.py confirm_address`: confirm the address of an account where no email is sent."""
 
-from typing import Any
-
 from arqlab.labs.management.labcommand import LabCommand
 from arqlab.labs.selectors import person_named
 from arqlab.labs.services.people import confirm_address
@@ -12,7 +10,7 @@ class Command(LabCommand):
 
     arguments = {"person": {"metavar": "PERSON", "help": "email address or user name"}}
 
-    def handle(self, **options: Any) -> None:
+    def handle(self, *, person: str, **options: object) -> None:
         """Confirm the address."""
-        address = confirm_address(user=person_named(options["person"]))
+        address = confirm_address(user=person_named(person))
         self.stdout.write(f"{address} is confirmed.")

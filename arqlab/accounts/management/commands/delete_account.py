@@ -1,7 +1,5 @@
 """`manage.py delete_account`: delete an account whose owner asks for it."""
 
-from typing import Any
-
 from arqlab.accounts.services.personal import delete_account
 from arqlab.labs.management.labcommand import LabCommand
 from arqlab.labs.selectors import person_named
@@ -12,7 +10,7 @@ class Command(LabCommand):
 
     arguments = {"person": {"metavar": "PERSON", "help": "email address or user name"}}
 
-    def handle(self, **options: Any) -> None:
+    def handle(self, *, person: str, **options: object) -> None:
         """Delete the account."""
-        pseudonym = delete_account(user=person_named(options["person"]), by=None)
+        pseudonym = delete_account(user=person_named(person), by=None)
         self.stdout.write(f"The account is deleted. What stays has the name {pseudonym}.")

@@ -1,7 +1,5 @@
 """`manage.py remove_second_factor`: let somebody in who has lost the second factor."""
 
-from typing import Any
-
 from arqlab.accounts.services.personal import remove_second_factor
 from arqlab.labs.management.labcommand import LabCommand
 from arqlab.labs.selectors import person_named
@@ -12,9 +10,9 @@ class Command(LabCommand):
 
     arguments = {"person": {"metavar": "PERSON", "help": "email address or user name"}}
 
-    def handle(self, **options: Any) -> None:
+    def handle(self, *, person: str, **options: object) -> None:
         """Remove the second factor."""
-        person = person_named(options["person"])
-        removed = remove_second_factor(user=person)
+        user = person_named(person)
+        removed = remove_second_factor(user=user)
         done = "was removed" if removed else "does not exist"
-        self.stdout.write(f"The second factor of {person.name} {done}.")
+        self.stdout.write(f"The second factor of {user.name} {done}.")

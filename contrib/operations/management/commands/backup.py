@@ -1,7 +1,6 @@
 """`manage.py backup`: write the database and all files into one archive."""
 
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
@@ -47,15 +46,23 @@ class Command(LabCommand):
         },
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(
+        self,
+        *,
+        to: Path,
+        keep: int | None,
+        verify: Path | None,
+        identity: Path | None,
+        **options: object,
+    ) -> None:
         """Print what is in the archive. Files that the database names and that are lost fail."""
-        if options["verify"]:
-            self._print(verify_backup(path=options["verify"], identity=options["identity"]))
+        if verify:
+            self._print(verify_backup(path=verify, identity=identity))
             return
-        folder, now = options["to"], timezone.now()
-        backup = make_backup(folder=folder, at=now)
-        if options["keep"]:
-            for path in delete_old_backups(folder=folder, days=options["keep"], at=now):
+        now = timezone.now()
+        backup = make_backup(folder=to, at=now)
+        if keep:
+            for path in delete_old_backups(folder=to, days=keep, at=now):
                 self.stdout.write(f"Deleted {path}.")
         self._print(backup)
 

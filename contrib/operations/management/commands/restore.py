@@ -1,7 +1,6 @@
 """`manage.py restore ARCHIVE`: put the database and the files of a backup in place."""
 
 from pathlib import Path
-from typing import Any
 
 from django.utils import timezone
 
@@ -26,12 +25,11 @@ class Command(LabCommand):
         "--replace": switch("replace the database and the files that are here"),
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(
+        self, *, archive: Path, identity: Path | None, replace: bool, **options: object
+    ) -> None:
         """Print what was restored."""
         backup = restore_backup(
-            path=options["archive"],
-            identity=options["identity"],
-            replaces=options["replace"],
-            at=timezone.now(),
+            path=archive, identity=identity, replaces=replace, at=timezone.now()
         )
         self.stdout.write(f"Restored the database and {backup.files:,} files of {backup.path}.")

@@ -1,7 +1,7 @@
 """`manage.py make_baseline LAB/TASK`: let the organizers' own systems make baselines."""
 
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.core.management.base import CommandError
 from django.utils import timezone
@@ -30,6 +30,18 @@ from contrib.retrieval.services.systems import (
     systems_for,
 )
 from submissions.models import Run
+
+
+class Options(TypedDict):
+    """The arguments of the command."""
+
+    task: str
+    system: str
+    runs: list[str]
+    method: str
+    answers: Path | None
+    out: Path | None
+    by: str | None
 
 
 class Command(LabCommand):
@@ -73,11 +85,11 @@ class Command(LabCommand):
         "--by": BY,
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Make the runs; without a named system, go on after one that cannot run, and fail then."""
-        task, out = task_named(options["task"]), options["out"]
         is_all, refusals = options["system"] == "all", list[str]()
-        orders = self.orders(task, options)
+        orders = self.orders(task_named(options["task"]), options)
+        out = options["out"]
         for order in orders:
             try:
                 self.make(order, out / f"{order.tag}.tsv" if out and is_all else out, options)
@@ -89,7 +101,7 @@ class Command(LabCommand):
             count = f"{len(refusals)} of {len(orders)} baselines were not made:"
             raise CommandError("\n".join([count, *refusals]))
 
-    def orders(self, task: Task, options: dict[str, Any]) -> list[Order]:
+    def orders(self, task: Task, options: Options) -> list[Order]:
         """Return the baselines to make."""
         if (path := options["answers"]) and options["system"] != GENERATED.key:
             raise CommandError(f"--answers needs --system {GENERATED.key}.")
@@ -114,7 +126,7 @@ class Command(LabCommand):
             lines = cause_lines(refused.problems)
             raise CommandError("\n".join(["No baseline was made.", *lines])) from refused
 
-    def make(self, order: Order, out: Path | None, options: dict[str, Any]) -> None:
+    def make(self, order: Order, out: Path | None, options: Options) -> None:
         """Submit the run of a system, or write it to a file."""
         with ProgressLine(self.stderr, order.system.name) as line:
             if out is None:
