@@ -1,9 +1,11 @@
 """Formulas in Chromium: what only their geometry shows, as no attribute can."""
 
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Locator, Page
 
 from arqkit.texts.html.rendering import render_formula
@@ -53,6 +55,33 @@ def edges(part: Locator) -> dict[str, float]:
             "left": box["x"], "right": right, "top": box["y"], "bottom": bottom
         }.items()
     }  # fmt: skip
+
+
+def inked(page: Page, part: Locator) -> tuple[float, float]:
+    """Return where the ink in the rows of a part begins and ends, in em, on the picture."""
+    box = part.bounding_box()
+    assert box is not None
+    rows = {"x": 0, "y": box["y"], "width": 1600, "height": box["height"]}
+    picture = Image.open(BytesIO(page.screenshot(clip=rows))).convert("L")
+    ink = picture.point(lambda grey: 255 * (grey < 128)).getbbox()
+    assert ink is not None
+    return ink[0] / EM, ink[2] / EM
+
+
+@pytest.mark.parametrize("length", [2, 6, 9])
+@pytest.mark.parametrize("command", ["underbrace", "overbrace", "overline", "overrightarrow"])
+def test_a_brace_a_bar_or_an_arrow_is_drawn_over_all_that_it_covers(
+    shown: Shown, command: str, length: int
+) -> None:
+    covered = "+".join("abcdefghijkl"[:length])
+    page = shown(rf"\{command}{{{covered}}}", display=True)
+    letters = [edges(letter) for letter in page.locator("math mi").all()]
+    sign = page.locator("math :is(munder, mover) > :last-child, math .tml-overline").last
+
+    left, right = inked(page, sign)
+
+    assert left == pytest.approx(letters[0]["left"], abs=0.2)
+    assert right == pytest.approx(letters[-1]["right"], abs=0.2)
 
 
 def test_the_bar_of_a_root_clears_the_letters_and_no_gap_follows(shown: Shown) -> None:
