@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypedDict, Unpack, cast
 
 from django.conf import settings
 from django.core.files import File
@@ -16,7 +17,7 @@ from arqkit.standings import SET_BY_ORGANIZERS
 from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.files import sha256_of
-from arqlab.core.models import Task
+from arqlab.core.models import Task, Team, User
 from arqlab.teams.services import lab_team
 from submissions.models import Run, Upload
 from submissions.selectors import file_limits
@@ -33,21 +34,32 @@ from submissions.services.storage import require_room
 NAME_LENGTH = 255
 
 
+class _Sent(TypedDict):
+    """The fields of `Sender` that an upload without a request has."""
+
+    task: Task
+    team: Team
+    by: User | None
+    at: datetime
+
+
 def submit_upload(
-    *, file: File, metadata: Mapping[str, RunMetadata] | None = None, **sent: Any
+    *, file: File, metadata: Mapping[str, RunMetadata] | None = None, **sent: Unpack[_Sent]
 ) -> list[Run]:
     """Store a file as a submission, as `take_uploads` does; `sent` are fields of `Sender`."""
     return take_uploads(files=[file], sender=Sender(**sent), metadata=metadata)
 
 
 def check_upload(
-    *, file: File, metadata: Mapping[str, RunMetadata] | None = None, **sent: Any
+    *, file: File, metadata: Mapping[str, RunMetadata] | None = None, **sent: Unpack[_Sent]
 ) -> list[Run]:
     """Store a file only to check it, as `take_uploads` does; `sent` are fields of `Sender`."""
     return take_uploads(files=[file], sender=Sender(**sent), metadata=metadata, check_only=True)
 
 
-def take_once(*, file: File, sender: Sender, **fields: Any) -> tuple[list[Run], bool]:
+def take_once(
+    *, file: File, sender: Sender, metadata: Mapping[str, RunMetadata], check_only: bool
+) -> tuple[list[Run], bool]:
     """Store a file as `take_uploads` does, once for each key of the sender.
 
     Return its runs, and whether they are new. Raise `UserError` if the key was sent with another
@@ -56,7 +68,10 @@ def take_once(*, file: File, sender: Sender, **fields: Any) -> tuple[list[Run], 
     try:
         with transaction.atomic():
             if not (earlier_runs := _runs_of_key(file, sender)):
-                return take_uploads(files=[file], sender=sender, **fields), True
+                runs = take_uploads(
+                    files=[file], sender=sender, metadata=metadata, check_only=check_only
+                )
+                return runs, True
     except IntegrityError:  # the same request was faster
         if not (earlier_runs := _runs_of_key(file, sender)):
             raise

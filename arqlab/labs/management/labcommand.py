@@ -131,13 +131,13 @@ class LoadCommand(LabCommand):
         choice = LoadChoice(confirmed=bool(options["yes"]))
         try:
             try:
-                self.load(choice, options)
+                self.load(choice, **options)
             except UnconfirmedLoadError as unconfirmed:
                 self.stderr.write("This load would change stored data:", style_func=str)
                 for line in unconfirmed.changes.lines:
                     self.stderr.write(f"  {line}", style_func=str)
                 self.require_yes(yes=False)
-                self.load(choice._replace(confirmed=unconfirmed.changes.digest), options)
+                self.load(choice._replace(confirmed=unconfirmed.changes.digest), **options)
         except FileRefusedError as refused:
             count = len(refused.problems)
             raise CommandError(
@@ -146,7 +146,7 @@ class LoadCommand(LabCommand):
             ) from refused
 
     @abstractmethod
-    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
+    def load(self, choice: LoadChoice, *args: Any, **options: Any) -> None:
         """Load the files as the organizer chose, and print what was loaded."""
 
 

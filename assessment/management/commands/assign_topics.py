@@ -1,7 +1,7 @@
 """`manage.py assign_topics LAB/TASK FILE`: assign topics to assessors from a file."""
 
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.utils import timezone
 
@@ -10,6 +10,14 @@ from arqkit.records import FileRefusedError
 from arqlab.labs.management.labcommand import BY, TASK, LoadCommand, read_bytes, switch
 from arqlab.labs.selectors import task_named
 from assessment.assignments.services.assigning import assign_topics, pairs_of_file
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    file: Path
+    replace: bool
 
 
 class Command(LoadCommand):
@@ -25,7 +33,7 @@ class Command(LoadCommand):
         "--by": BY,
     }
 
-    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
+    def load(self, choice: LoadChoice, *args: object, **options: Unpack[Options]) -> None:
         """Assign and print how many assignments were made and ended."""
         task, path = task_named(options["task"]), options["file"]
         pairs, problems = pairs_of_file(read_bytes(path), path=str(path), task=task)

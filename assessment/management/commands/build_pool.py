@@ -1,9 +1,10 @@
 """`manage.py build_pool LAB/TASK`: freeze the pool of a task or a supplement, or preview it."""
 
 from argparse import BooleanOptionalAction
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.utils import timezone
 
@@ -69,6 +70,22 @@ def _whole_number(text: str) -> int:
     return number
 
 
+class Options(TypedDict):
+    """The options of the command, without the settings of a pool."""
+
+    task: str
+    preset: str | None
+    seed: int
+    dry_run: bool
+    format: str
+    baselines: str | None
+    as_alternate: list[str]
+    supplement: bool
+    reason: str
+    without_run: list[list[str]]
+    without_topic: list[list[str]]
+
+
 class Command(CeremonyCommand):
     """Freeze the pool of a task from its valid runs.
 
@@ -116,7 +133,7 @@ class Command(CeremonyCommand):
         "--without-topic": reasons("TOPIC", "leave out this topic"),
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Compute the pool, freeze it unless it is a dry run, and print its sizes or its file."""
         task = task_named(options["task"])
         choice = _choice(task, options)
@@ -134,7 +151,7 @@ class Command(CeremonyCommand):
         else:
             self._print_summary(computed)
 
-    def _freeze(self, computed: ComputedPool, options: dict[str, Any]) -> None:
+    def _freeze(self, computed: ComputedPool, options: Options) -> None:
         supplement = partial(supplement_pool, reason=options["reason"])
         pool = (supplement if options["supplement"] else freeze_pool)(
             task=computed.sources.task,
@@ -164,11 +181,12 @@ class Command(CeremonyCommand):
         self.stdout.write(f"sha256 {computed.sha256}")
 
 
-def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
+def _choice(task: Task, options: Options) -> PoolChoice:
     """Read the settings. Raises `UserError` that lists the known presets or baselines."""
     initial = _initial_choice(task, options)
-    settings = {
-        name: options[name] for name in (*NUMBERS, *CHOICES, *SWITCHES) if options[name] is not None
+    values: Mapping[str, object] = options
+    settings: dict[str, Any] = {
+        name: values[name] for name in (*NUMBERS, *CHOICES, *SWITCHES) if values[name] is not None
     }
     kinds = {} if options["baselines"] else initial.kinds
     return PoolChoice(
@@ -195,7 +213,7 @@ def _topics(task: Task, pairs: list[list[str]]) -> dict[str, str]:
     return reasons
 
 
-def _initial_choice(task: Task, options: dict[str, Any]) -> PoolChoice:
+def _initial_choice(task: Task, options: Options) -> PoolChoice:
     """Return the initial settings: a preset's, the last pool's or the protocol's."""
     presets, name = presets_for(task), options["preset"]
     if name and name not in presets:

@@ -1,11 +1,18 @@
 """`manage.py choose_qrels LAB/TASK NAME`: make a version of the qrels the current one."""
 
-from typing import Any
+from typing import TypedDict, Unpack
 
 from arqlab.labs.management.labcommand import BY, TASK, LabCommand
 from arqlab.labs.selectors import task_named
 from assessment.qrels.selectors.versions import required_qrels
 from assessment.qrels.services.versions import choose_current_qrels
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    name: str
 
 
 class Command(LabCommand):
@@ -17,7 +24,7 @@ class Command(LabCommand):
         "--by": BY,
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Make the version current."""
         task = task_named(options["task"])
         by = self.actor(options)

@@ -1,7 +1,7 @@
 """`manage.py export_pool LAB/TASK`: print a frozen pool, or write it as a batch of Turkle."""
 
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.core.management import CommandError
 
@@ -9,6 +9,15 @@ from arqlab.labs.management.labcommand import TASK, LabCommand
 from arqlab.labs.selectors import task_named
 from assessment.judging.services.turkle import turkle_files
 from assessment.pools.selectors.frozen import pool_file, pool_numbered
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    pool: int
+    format: str
+    out: Path | None
 
 
 class Command(LabCommand):
@@ -32,7 +41,7 @@ class Command(LabCommand):
         "--out": {"type": Path, "metavar": "FOLDER", "help": "folder for the files of Turkle"},
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Print the file, or write those of Turkle."""
         pool = pool_numbered(task_named(options["task"]), options["pool"])
         if options["format"] == "tsv":

@@ -1,7 +1,7 @@
 """`manage.py export_qrels LAB/TASK`: print a frozen version of the qrels, or the draft."""
 
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypedDict, Unpack
 
 import polars as pl
 from django.core.management.base import CommandError
@@ -16,7 +16,22 @@ from assessment.qrels.selectors.drafts import LabelSource, draft_of
 from assessment.qrels.selectors.versions import qrels_frame, required_qrels
 from submissions.selectors import run_map
 
-OF_DRAFTS = ("level", "complete", "all_topics")
+OF_DRAFTS: tuple[Literal["level", "complete", "all_topics"], ...] = (
+    "level",
+    "complete",
+    "all_topics",
+)
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    qrels: str | None
+    level: str | None
+    complete: bool
+    all_topics: bool
+    run_map: Path | None
 
 
 class Command(LabCommand):
@@ -40,25 +55,26 @@ class Command(LabCommand):
         },
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Print the lines."""
         task = task_named(options["task"])
         if options["run_map"]:
             Path(options["run_map"]).write_text(
                 frame_text(run_map(task), delimiter=","), encoding="utf-8"
             )
-        frame = self._version(task, options) if options["qrels"] else self._draft(task, options)
+        name = options["qrels"]
+        frame = self._version(task, name, options) if name else self._draft(task, options)
         self.stdout.write(write_qrels(frame).decode(), ending="")
 
-    def _version(self, task: Task, options: dict[str, Any]) -> pl.DataFrame:
-        if unusable := [f"--{name.replace('_', '-')}" for name in OF_DRAFTS if options[name]]:
+    def _version(self, task: Task, name: str, options: Options) -> pl.DataFrame:
+        if unusable := [f"--{one.replace('_', '-')}" for one in OF_DRAFTS if options[one]]:
             raise CommandError(
                 f"A frozen version cannot be changed. Leave out {', '.join(unusable)}, or leave "
                 "out --qrels to print the draft."
             )
-        return qrels_frame(required_qrels(task, options["qrels"]))
+        return qrels_frame(required_qrels(task, name))
 
-    def _draft(self, task: Task, options: dict[str, Any]) -> pl.DataFrame:
+    def _draft(self, task: Task, options: Options) -> pl.DataFrame:
         level = Level(options["level"] or Level.INSTANCES)
         if level not in LabelSource(task).levels:
             raise CommandError(

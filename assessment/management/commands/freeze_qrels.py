@@ -1,6 +1,6 @@
 """`manage.py freeze_qrels LAB/TASK NAME`: freeze a version of the qrels, or delete it."""
 
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.utils import timezone
 
@@ -18,6 +18,21 @@ from assessment.qrels.services.versions import (
 )
 from submissions.models import Run
 from submissions.services.left_out import reasons_by_run, require_reasons
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    name: str
+    level: str
+    complete: bool
+    group: str
+    split: str
+    without_topic: list[list[str]]
+    out_of_competition: list[list[str]]
+    current: bool
+    delete: bool
 
 
 class Command(CeremonyCommand):
@@ -47,7 +62,7 @@ class Command(CeremonyCommand):
         "--delete": switch("delete the version"),
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Freeze or delete the version."""
         task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
         if options["delete"]:
@@ -64,7 +79,7 @@ class Command(CeremonyCommand):
         self.stdout.write(f"sha256 {qrel_set.sha256}")
 
 
-def _choice(task: Task, options: dict[str, Any]) -> QrelsChoice:
+def _choice(task: Task, options: Options) -> QrelsChoice:
     topics = dict(options["without_topic"])
     require_reasons(topics)
     runs, pairs = Run.objects.valid().filter(task=task), options["out_of_competition"]

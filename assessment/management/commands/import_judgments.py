@@ -1,7 +1,7 @@
 """`manage.py import_judgments LAB/TASK FILE`: import labels judged outside ArqLab."""
 
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.utils import timezone
 
@@ -9,6 +9,15 @@ from arqkit.loads import LoadChoice
 from arqlab.labs.management.labcommand import BY, TASK, LoadCommand, read_bytes, switch
 from arqlab.labs.selectors import task_named
 from assessment.judging.services.importing import import_judgments
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    file: Path
+    in_pool: bool
+    take_older: bool
 
 
 class Command(LoadCommand):
@@ -28,7 +37,7 @@ class Command(LoadCommand):
         "--by": BY,
     }
 
-    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
+    def load(self, choice: LoadChoice, *args: object, **options: Unpack[Options]) -> None:
         """Import the file and print how many labels are new, changed and unchanged."""
         changes = import_judgments(
             task=task_named(options["task"]),

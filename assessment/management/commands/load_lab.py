@@ -3,7 +3,7 @@
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.core.management.base import CommandError
 from django.utils import timezone
@@ -23,6 +23,15 @@ from collection.models import Import, Post
 from collection.selectors.visual_maps import newest_map
 
 
+class Options(TypedDict):
+    """The options of the command."""
+
+    folder: Path
+    organizer: str | None
+    keep_edits: bool
+    yes: bool
+
+
 class Command(LoadCommand):
     """Load a lab from a folder with a lab.toml and the topics, qrels and collection it names."""
 
@@ -38,7 +47,10 @@ class Command(LoadCommand):
         ),
     }
 
-    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
+    keeps_edits: bool | None = None
+    """Whether edited values stay; None until the organizer says so, once for both loads."""
+
+    def load(self, choice: LoadChoice, *args: object, **options: Unpack[Options]) -> None:
         """Load the folder and print a summary of the lab."""
         organizer = person_named(options["organizer"]) if options["organizer"] else None
         if organizer and organizer.email and not has_verified_address(organizer):
@@ -46,14 +58,14 @@ class Command(LoadCommand):
         folder = SourceFolder(options["folder"], reads_beside=True)
         load = partial(load_lab, folder=folder, by=organizer, at=timezone.now())
         if options["keep_edits"] or options["yes"]:
-            options["keeps_edits"] = bool(options["keep_edits"])
+            self.keeps_edits = options["keep_edits"]
         with ProgressLine(self.stderr, "The collection") as line:
             load = partial(load, progress=line)
             try:
-                loaded = load(choice=choice._replace(keeps_edits=options.get("keeps_edits")))
+                loaded = load(choice=choice._replace(keeps_edits=self.keeps_edits))
             except FolderEditsError as undecided:
-                options["keeps_edits"] = self._keeps_edits(undecided)
-                loaded = load(choice=choice._replace(keeps_edits=options["keeps_edits"]))
+                self.keeps_edits = self._answer(undecided)
+                loaded = load(choice=choice._replace(keeps_edits=self.keeps_edits))
         if organizer:
             grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
         self._print(loaded.lab, is_changed=loaded.is_changed)
@@ -63,7 +75,7 @@ class Command(LoadCommand):
         for warning in loaded.warnings:
             self.stderr.write(self.style.WARNING(f"Warning: {warning}"))
 
-    def _keeps_edits(self, undecided: FolderEditsError) -> bool:
+    def _answer(self, undecided: FolderEditsError) -> bool:
         """List the edited values, and ask whether to keep them. Raise if the answer is neither."""
         self.stderr.write("The folder differs from values in the lab (lab -> folder):")
         for edit in undecided.edits:

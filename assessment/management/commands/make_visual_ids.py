@@ -1,6 +1,6 @@
 """`manage.py make_visual_ids COLLECTION`: make the next version of a collection's visual ids."""
 
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.urls import reverse
 from django.utils import timezone
@@ -15,6 +15,12 @@ from collection.selectors.visual_maps import newest_map
 from collection.services.visual_maps import make_visual_map
 
 
+class Options(TypedDict):
+    """The options of the command."""
+
+    collection: str
+
+
 class Command(LabCommand):
     """Create the next version of a collection's visual ids, and list the judged formulas it
     changes.
@@ -22,7 +28,7 @@ class Command(LabCommand):
 
     arguments = {"collection": {"metavar": "COLLECTION", "help": "slug of the collection"}}
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Make the version and print its counts and the judged formulas it affects."""
         collection = collection_named(options["collection"])
         before, judged = newest_map(collection), judged_formulas(collection.slug)

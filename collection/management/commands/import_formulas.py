@@ -1,7 +1,7 @@
 """`manage.py import_formulas --collection SLUG`: import the formula index of a collection."""
 
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypedDict, Unpack
 
 from django.core.management.base import CommandError
 from django.utils import timezone
@@ -15,8 +15,17 @@ from collection.models import Collection
 from collection.services.importing.formulas import import_formulas
 from collection.services.importing.import_records import add_import_changes
 
-KINDS = ("latex", "slt", "opt")
+KINDS: tuple[Literal["latex", "slt", "opt"], ...] = ("latex", "slt", "opt")
 FILE = {"metavar": "PATH", "type": Path, "help": "TSV (plain or compressed) or folder of TSVs"}
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    collection: str
+    latex: Path | None
+    slt: Path | None
+    opt: Path | None
 
 
 class Command(LoadCommand):
@@ -30,9 +39,9 @@ class Command(LoadCommand):
         **{f"--{kind}": FILE for kind in KINDS},
     }
 
-    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
+    def load(self, choice: LoadChoice, *args: object, **options: Unpack[Options]) -> None:
         """Import the files and print their counts and problems."""
-        files = {kind: options[kind] for kind in KINDS if options[kind]}
+        files: dict[str, Path] = {kind: path for kind in KINDS if (path := options[kind])}
         if not files:
             raise CommandError("Name at least one file: --latex, --slt or --opt.")
         if missing := [str(path) for path in files.values() if not path.exists()]:

@@ -2,7 +2,7 @@
 
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.core.management.base import CommandError
 from django.db import transaction
@@ -24,6 +24,19 @@ from collection.services.loading import assign_collection
 INTERRUPTED = 130
 """The exit status of a command that Ctrl-C ended, as in shells."""
 DAY = {"metavar": "DATE", "type": date.fromisoformat}
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    path: Path
+    collection: str
+    kind: str | None
+    since: date | None
+    until: date | None
+    keep_later: bool
+    lab: str | None
+    verbosity: int
 
 
 class Command(LoadCommand):
@@ -57,7 +70,7 @@ class Command(LoadCommand):
         "--lab": {"metavar": "LAB", "help": "lab that searches the collection"},
     }
 
-    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
+    def load(self, choice: LoadChoice, *args: object, **options: Unpack[Options]) -> None:
         """Import the files one by one and print their counts and problems."""
         window, now = self._window(options), timezone.now()
         files = self._files(options["path"], options["kind"])
@@ -75,10 +88,16 @@ class Command(LoadCommand):
                 assign_collection(lab=lab, collection=collection)
         for kind, path in files.items():
             label, is_quiet = Import.Kind(kind).label, not options["verbosity"]
-            names: dict[str, Any] = {"collection": collection, "kind": kind, "path": path}
             try:
                 with ProgressLine(self.stderr, label, is_quiet=is_quiet, path=path) as line:
-                    record = import_file(**names, window=window, at=now, progress=line)
+                    record = import_file(
+                        collection=collection,
+                        kind=kind,
+                        path=path,
+                        window=window,
+                        at=now,
+                        progress=line,
+                    )
             except KeyboardInterrupt:
                 last = collection.imports.filter(kind=kind).order_by("-updated_at").first()
                 stopped = f"Stopped. {last.rows if last else 0:,} rows are imported. Run the same"
@@ -92,7 +111,7 @@ class Command(LoadCommand):
             for text in () if is_quiet else lines:
                 self.stdout.write(text)
 
-    def _window(self, options: dict[str, Any]) -> Window:
+    def _window(self, options: Options) -> Window:
         since, until = options["since"], options["until"]
         if since and until and until < since:
             raise CommandError(

@@ -1,11 +1,19 @@
 """`manage.py archive LAB`: write everything about a lab into one file."""
 
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from arqlab.labs.management.labcommand import LabCommand, switch
 from arqlab.labs.selectors import lab_named
 from desk.services.lab_archives import archive_lab
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    lab: str
+    published: bool
+    out: Path | None
 
 
 class Command(LabCommand):
@@ -18,7 +26,7 @@ class Command(LabCommand):
         "--out": {"type": Path, "metavar": "FILE", "help": "the file (default: LAB.zip)"},
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Print the number of rows of each table."""
         lab = lab_named(options["lab"])
         path = options["out"] or Path(f"{lab.slug}.zip")

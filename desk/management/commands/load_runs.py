@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.core.management import CommandError
 from django.utils import timezone
@@ -16,6 +16,13 @@ from arqlab.labs.selectors import task_named
 from submissions.services.run_files import load_runs
 
 
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    path: Path
+
+
 class Command(LabCommand):
     """Load a folder or an archive of runs for their teams, without quota and deadline.
 
@@ -27,7 +34,7 @@ class Command(LabCommand):
 
     arguments = {"task": TASK, "path": {"metavar": "PATH", "type": Path}, "--by": BY}
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Print what was loaded, or every problem."""
         task, by, folder = task_named(options["task"]), self.actor(options), options["path"]
         if not folder.exists():

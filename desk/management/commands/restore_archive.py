@@ -1,10 +1,16 @@
 """`manage.py restore_archive FILE`: make a lab again from its archive."""
 
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from arqlab.labs.management.labcommand import LabCommand
 from desk.services.lab_archives import restore_lab
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    archive: Path
 
 
 class Command(LabCommand):
@@ -17,7 +23,7 @@ class Command(LabCommand):
     changes_labs = False
     arguments = {"archive": {"type": Path, "metavar": "FILE"}}
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Print the address of the lab."""
         lab = restore_lab(options["archive"])
         self.stdout.write(f"Restored {lab.name}: /labs/{lab.slug}/")

@@ -1,6 +1,6 @@
 """`manage.py leaderboard LAB/TASK`: print the leaderboard of a task, released or not."""
 
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.utils import timezone
 
@@ -12,6 +12,14 @@ from assessment.qrels.selectors.versions import required_qrels
 from evaluation.selectors.boards import live_board
 from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.services.scoring import score_waiting
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    qrels: str | None
+    format: str
 
 
 class Command(LabCommand):
@@ -32,7 +40,7 @@ class Command(LabCommand):
         "--format": {"choices": list(FILE_ENDINGS), "default": "tsv"},
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Score waiting runs and print the board. List runs without scores on standard error."""
         task = task_named(options["task"])
         qrel_set = required_qrels(task, options["qrels"] or "")

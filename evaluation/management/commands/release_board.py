@@ -1,6 +1,6 @@
 """`manage.py release_board LAB/TASK`: release the leaderboard of a task, or hide it again."""
 
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.utils import timezone
 
@@ -12,6 +12,15 @@ from evaluation.selectors.oddities import release_oddities
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from submissions.models import Run
 from submissions.services.left_out import reasons_by_run
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    qrels: str | None
+    out_of_competition: list[list[str]] | None
+    hide: bool
 
 
 class Command(CeremonyCommand):
@@ -36,7 +45,7 @@ class Command(CeremonyCommand):
         "--hide": switch("hide the released leaderboard"),
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Release or hide the leaderboard."""
         task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
         if options["hide"]:

@@ -1,6 +1,6 @@
 """`manage.py check_again LAB/TASK`: check the runs of a task that have errors again."""
 
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.utils import timezone
 
@@ -12,6 +12,12 @@ from submissions.services.renewal import check_again
 from submissions.services.validation import validate_uploaded_run
 
 
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+
+
 class Command(LabCommand):
     """Check the runs of a task that have errors again, by the rules of today, and list the outcome.
 
@@ -20,7 +26,7 @@ class Command(LabCommand):
 
     arguments = {"task": TASK, "--by": BY}
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Check the runs one after the other."""
         task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
         refused = Run.objects.filter(task=task, status=Run.Status.INVALID, withdrawn_at=None)

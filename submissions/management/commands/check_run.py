@@ -4,7 +4,7 @@ import json
 import sys
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from arqkit.formats.runs.results import check_files, report_of, report_text
 from arqkit.records import ItemKind
@@ -12,6 +12,15 @@ from arqlab.core.models import Task
 from arqlab.labs.management.labcommand import LabCommand, read_bytes, switch
 from arqlab.labs.selectors import task_named
 from submissions.selectors import task_pack
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    file: Path
+    items: str | None
+    json: bool
 
 
 class Command(LabCommand):
@@ -36,7 +45,7 @@ class Command(LabCommand):
         "--json": switch("print JSON (a list if the archive contains several runs)"),
     }
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Check the file and print its reports."""
         pack, items = task_pack(task_named(options["task"])), options["items"]
         file = BytesIO(read_bytes(options["file"], "Give the path of a run file."))

@@ -1,6 +1,6 @@
 """`manage.py close_task LAB/TASK`: close a task for submission, or reopen it."""
 
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.utils import timezone
 
@@ -8,6 +8,13 @@ from arqlab.labs.management.labcommand import CeremonyCommand, switch
 from arqlab.labs.selectors import task_named
 from arqlab.labs.services.labs import close_task, reopen_task
 from submissions.oddities import closing_oddities
+
+
+class Options(TypedDict):
+    """The options of the command."""
+
+    task: str
+    reopen: bool
 
 
 class Command(CeremonyCommand):
@@ -18,7 +25,7 @@ class Command(CeremonyCommand):
 
     arguments = {**CeremonyCommand.arguments, "--reopen": switch("reopen a closed task")}
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Close or reopen the task."""
         task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
         if options["reopen"]:

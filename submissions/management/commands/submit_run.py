@@ -3,11 +3,12 @@
 import sys
 import time
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.core.files import File
 from django.core.files.base import ContentFile
@@ -26,6 +27,18 @@ from submissions.models import Run
 from submissions.services.run_metadata import RunMetadata, teams_in_names
 from submissions.services.uploads import metadata_by_name, submit_upload
 from submissions.services.validation import validate_uploaded_run
+
+
+class Options(TypedDict):
+    """The options of the command, without the details of a run."""
+
+    file: Path
+    task: str
+    team: str | None
+    new_team: bool
+    confirm_name: bool
+    by: str | None
+    is_baseline: bool | None
 
 
 class Command(LabCommand):
@@ -66,10 +79,13 @@ class Command(LabCommand):
                     help=text,
                 )
         for standing in SET_BY_ORGANIZERS:
-            is_yes = standing.field.startswith("is_")
-            argument: Any = {"action": "store_true"} if is_yes else {"metavar": "REASON"}
-            argument |= {"dest": standing.field, "default": None, "help": standing.help}
-            parser.add_argument(f"--{standing.key}", **argument)
+            option, field, text = f"--{standing.key}", standing.field, standing.help
+            if standing.field.startswith("is_"):
+                parser.add_argument(
+                    option, action="store_true", default=None, dest=field, help=text
+                )
+            else:
+                parser.add_argument(option, metavar="REASON", dest=field, help=text)
         parser.add_argument(
             "--data-used", choices=Run.DataUsed.values, help="data that the run used"
         )
@@ -83,7 +99,7 @@ class Command(LabCommand):
         )
         parser.add_argument("--description", help="description of the run")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Unpack[Options]) -> None:
         """Submit the file, validate its runs and print their reports."""
         content = read_bytes(options["file"], "Give the path of a run file.")
         runs = self.submit(ContentFile(content, name=options["file"].name), options)
@@ -103,12 +119,13 @@ class Command(LabCommand):
             sys.exit(1)
 
     @transaction.atomic
-    def submit(self, file: File, options: dict[str, Any]) -> list[Run]:
+    def submit(self, file: File, options: Options) -> list[Run]:
         """Store the file as a submission of its team and return the runs in it."""
         task = task_named(options["task"])
         by = person_named(options["by"]) if options["by"] else None
         field_names = (field.name for field in fields(RunMetadata))
-        values = {name: options[name] for name in field_names if options[name] is not None}
+        sent: Mapping[str, object] = options
+        values = {name: sent[name] for name in field_names if sent[name] is not None}
         metadata = metadata_by_name(file, **values)
         names = [options["team"]] if options["team"] else teams_in_names(metadata)
         is_baseline = options["is_baseline"]
@@ -117,9 +134,7 @@ class Command(LabCommand):
             file=file, task=task, team=team, by=by, at=timezone.now(), metadata=metadata
         )
 
-    def team_named(
-        self, names: list[str], task: Task, by: User | None, options: dict[str, Any]
-    ) -> Team:
+    def team_named(self, names: list[str], task: Task, by: User | None, options: Options) -> Team:
         """Return the team with the only name. If the lab lacks it, create it or refuse."""
         if len(names) != 1:
             named = f"several teams ({', '.join(names)})" if names else "no team"
