@@ -1,8 +1,8 @@
 """Forms to upload, describe and withdraw runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, fields, replace
+from typing import Unpack
 
 from django import forms
 from django.core.files import File
@@ -11,13 +11,15 @@ from django.db.models import QuerySet
 from arqkit.formats.runs.times import read_times, write_times
 from arqkit.records import FileRefusedError
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, Mark, Standing
+from arqlab.core.forms.typed import Files, FormOptions
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Team
 from arqlab.labs.forms.people import NamedChoiceField
 from arqlab.labs.forms.topics import ReasonsForm
 from arqlab.teams.forms import PublicationForm
 from submissions.models import Run
-from submissions.services.run_metadata import metadata_from_name
+from submissions.services.left_out import LeftOutRun
+from submissions.services.run_metadata import RunMetadata, metadata_from_name
 
 LONGEST_REASON = 2000
 YES_NO = {"True": True, "False": False}
@@ -34,10 +36,11 @@ class FilesField(forms.FileField):
 
     widget = FilesInput
 
-    def clean(self, data: Any, initial: Any = None) -> list[File]:
+    def clean(self, data: object, initial: object = None) -> list[File]:
         """Return the files, each checked by the base class."""
         # Without a file, clean None, which the base class refuses.
-        return [super(FilesField, self).clean(file, initial) for file in data or [None]]
+        files = data if isinstance(data, list) and data else [None]
+        return [super(FilesField, self).clean(file, initial) for file in files]
 
 
 class UploadForm(forms.Form):
@@ -53,8 +56,15 @@ class UploadForm(forms.Form):
         max_length=255,
     )
 
-    def __init__(self, *args: Any, teams: QuerySet[Team], organizes: bool, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        files: Files | None = None,
+        *,
+        teams: QuerySet[Team],
+        organizes: bool,
+    ) -> None:
+        super().__init__(data, files)
         self.fields["team"] = NamedChoiceField(
             queryset=teams,
             empty_label="Choose a team",
@@ -131,8 +141,15 @@ class RunMetadataForm(forms.Form):
         required=False,
     )
 
-    def __init__(self, *args: Any, task: Task, organizes: bool, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        task: Task,
+        organizes: bool,
+        **options: Unpack[FormOptions],
+    ) -> None:
+        super().__init__(data, **options)
         self.fields |= {flag.field: yes_no(flag.label, flag.no, flag.yes) for flag in FLAGS}
         self.order_fields(["name", "tag", *(flag.field for flag in FLAGS)])
         if organizes:
@@ -144,21 +161,25 @@ class RunMetadataForm(forms.Form):
         if task.kind != Task.Kind.FORMULAS:
             del self.fields["items"]
 
-    def filled(self) -> dict[str, Any]:
-        """Return the submitted fields of `RunMetadata`."""
-        return {key: value for key, value in self.cleaned_data.items() if key != "name"}
+    def entered(self, metadata: RunMetadata) -> RunMetadata:
+        """Return details of a run with those that were entered."""
+        names = {field.name for field in fields(RunMetadata)} & self.cleaned_data.keys()
+        return replace(metadata, **{name: self.cleaned_data[name] for name in names})
 
 
 class RunEditForm(VersionedForm, RunMetadataForm):
     """The stored details of a run, and of a released one the reason for a change."""
 
-    def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
-        super().__init__(*args, task=run.task, **kwargs)
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        run: Run,
+        organizes: bool,
+        **options: Unpack[FormOptions],
+    ) -> None:
+        super().__init__(data, task=run.task, organizes=organizes, **options)
         self.fields |= reason_field(run, required=False)
-
-    def filled(self) -> dict[str, Any]:
-        """Return the submitted fields of `RunMetadata`."""
-        return {key: value for key, value in super().filled().items() if key != "reason"}
 
 
 class RunPublicationForm(VersionedForm, PublicationForm):
@@ -172,8 +193,10 @@ class RunPublicationForm(VersionedForm, PublicationForm):
         help_text="A line for each topic with its id and the seconds, such as A.1 0.316.",
     )
 
-    def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, data: Mapping[str, object] | None = None, *, run: Run, **options: Unpack[FormOptions]
+    ) -> None:
+        super().__init__(data, **options)
         self.run = run
 
     def clean_retrieval_times(self) -> str:
@@ -188,8 +211,15 @@ class RunPublicationForm(VersionedForm, PublicationForm):
 class SystemForm(VersionedForm):
     """The runs of one system, with a choice for each run that can be linked."""
 
-    def __init__(self, *args: Any, run: Run, others: Iterable[Run], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        run: Run,
+        others: Iterable[Run],
+        **options: Unpack[FormOptions],
+    ) -> None:
+        super().__init__(data, **options)
         linked = [("linked", "Same system"), ("trained", "Same system, trained on these topics")]
         self.runs = {f"run-{linkable.pk}": linkable for linkable in (run, *others)}
         for name, linkable in self.runs.items():
@@ -241,8 +271,15 @@ def metadata_prefixes(data: Mapping[str, object]) -> list[str]:
 class MoveForm(forms.Form):
     """The other team of a run, and of a released one the reason."""
 
-    def __init__(self, *args: Any, run: Run, teams: QuerySet[Team], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        run: Run,
+        teams: QuerySet[Team],
+        **options: Unpack[FormOptions],
+    ) -> None:
+        super().__init__(data, **options)
         self.fields["team"] = NamedChoiceField(
             queryset=teams,
             empty_label="Choose a team",
@@ -270,10 +307,10 @@ class LeftOutRunsForm(ReasonsForm):
 
     def __init__(
         self,
-        data: Mapping[str, Any] | None,
+        data: Mapping[str, object] | None,
         *,
         runs: QuerySet[Run],
-        recorded: Iterable[Mapping[str, Any]] = (),
+        recorded: Iterable[LeftOutRun] = (),
     ) -> None:
         """Fill in the reasons of an earlier record of runs that were left out."""
         ordered = runs.select_related("team").order_by("team__name", "tag", "pk")

@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Unpack
 
 from django import forms
 from django.db.models import Q
 
 from arqkit.judgments.assignment_plan import AssignmentPlan
 from arqlab.core.errors import UserError
+from arqlab.core.forms.typed import FormOptions, field_of
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
+from arqlab.labs.forms.people import NamedChoicesField
 from arqlab.web import json_of
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.left_out import judged_topics_of
@@ -47,20 +49,26 @@ class ChosenTopicsForm(forms.Form):
     everybody = forms.BooleanField(required=False)  # unassigns the topics from all assessors
     action = forms.ChoiceField(choices=[(name, name) for name in ACTIONS])
 
-    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        task: Task,
+        **options: Unpack[FormOptions],
+    ) -> None:
         """Offer the task's topics, the lab's assessors and everyone who still has a topic."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data, **options)
         having = Q(assignments__topic__task=task, assignments__ended_at=None)
         people = User.objects.filter(
             Q(pk__in=judging_staff(task.lab).values("pk")) | having
         ).distinct()
         topics = task.topics.only("query_id", "task_id").order_by("position")
-        self.fields["topics"].queryset = topics  # type: ignore[attr-defined]
-        self.fields["person"].queryset = people  # type: ignore[attr-defined]
+        field_of(self, "topics", forms.ModelMultipleChoiceField).queryset = topics
+        field_of(self, "person", forms.ModelChoiceField).queryset = people
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Require an assessor to assign topics, and one or all assessors to unassign them."""
-        cleaned: dict[str, Any] = super().clean() or {}
+        cleaned = super().clean() or {}
         action, person, is_all = (cleaned.get(name) for name in ("action", "person", "everybody"))
         problem = ""
         if action in ("assign", "reassign") and not person:
@@ -108,7 +116,7 @@ class AssignmentFileForm(forms.Form):
 class RosterForm(forms.Form):
     """Assessors of the lab to add to the roster of a task."""
 
-    people = forms.ModelMultipleChoiceField(
+    people = NamedChoicesField(
         User.objects.none(),
         label="Assessors",
         widget=forms.CheckboxSelectMultiple,
@@ -124,13 +132,18 @@ class RosterForm(forms.Form):
         help_text="They get a notice with a link to the page where they mark topics.",
     )
 
-    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        task: Task,
+        **options: Unpack[FormOptions],
+    ) -> None:
+        super().__init__(data, **options)
         assigned = Assignment.objects.filter(topic__task=task, ended_at=None)
         listed = Q(pk__in=task.roster.values("user")) | Q(pk__in=assigned.values("assessor"))
-        people: Any = self.fields["people"]
+        people = field_of(self, "people", NamedChoicesField)
         people.queryset = judging_staff(task.lab).exclude(listed)
-        people.label_from_instance = lambda person: person.name
 
 
 class HoursForm(VersionedForm):
@@ -151,8 +164,14 @@ class HoursForm(VersionedForm):
         },
     )
 
-    def __init__(self, *args: Any, entry: RosterEntry | None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        entry: RosterEntry | None,
+        **options: Unpack[FormOptions],
+    ) -> None:
+        super().__init__(data, **options)
         self.initial = (
             {"hours": entry.hours, "note": entry.note, "group": entry.group} if entry else {}
         )
@@ -211,9 +230,15 @@ class PlanForm(forms.Form):
         what="expected labels",
     )
 
-    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        task: Task,
+        **options: Unpack[FormOptions],
+    ) -> None:
         """Offer one second judgment for each assessor, or for each topic if labels are added."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data, **options)
         topics = judged_topics_of(task).count()
         overlap = topics if LabelSource(task).adds else min(topics, task.roster.count())
         self.initial = {"overlap": overlap, "expected_labels": 0}

@@ -1,11 +1,12 @@
 """The forms to freeze a version of the qrels, and the lists of its changes."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Unpack
 
 from django import forms
 
 from arqkit.judgments.qrels import Level
+from arqlab.core.forms.typed import FormOptions, field_of
 from arqlab.core.models import Task
 from arqlab.labs.selectors import info_values
 from assessment.qrels.selectors.drafts import LabelSource
@@ -46,9 +47,15 @@ class FreezeForm(forms.Form):
         help_text="Measures count their items as unjudged. Official qrels leave them out.",
     )
 
-    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        task: Task,
+        **options: Unpack[FormOptions],
+    ) -> None:
         """Remove the fields that have only one choice for the task."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data, **options)
         source = LabelSource(task)
         if reports := source.scale.reports:
             words = " and ".join(f"{label.value} ({label.word})" for label in reports)
@@ -59,12 +66,14 @@ class FreezeForm(forms.Form):
             del self.fields["level"]
         if groups := source.groups:
             group_choices = [(group, f"Of the group {group} only") for group in groups]
-            choices: Any = self.fields["group"]
-            choices.choices = [("", "The sum of two assessors"), *group_choices]
+            field_of(self, "group", forms.ChoiceField).choices = [
+                ("", "The sum of two assessors"),
+                *group_choices,
+            ]
         else:
             del self.fields["group"]
         if splits := info_values(task.topics.only("info", "info_edits"), "split"):
-            self.fields["split"].choices = [  # type: ignore[attr-defined]
+            field_of(self, "split", forms.ChoiceField).choices = [
                 ("", "All topics"),
                 *((split, f"Split {split}") for split in splits),
             ]

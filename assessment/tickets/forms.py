@@ -1,10 +1,12 @@
 """The forms to send tickets to an expert, and for the expert's reply."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Unpack
 
 from django import forms
 from django.db.models import QuerySet
 
+from arqlab.core.forms.typed import FormOptions, field_of
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, User
 from arqlab.labs.forms.people import NamedChoiceField
@@ -30,10 +32,17 @@ class SendForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 
-    def __init__(self, *args: Any, lab: Lab, tickets: QuerySet[Ticket], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        lab: Lab,
+        tickets: QuerySet[Ticket],
+        **options: Unpack[FormOptions],
+    ) -> None:
         """Offer the people who may judge in the lab, and take tickets of it."""
-        super().__init__(*args, **kwargs)
-        self.fields["expert"].queryset = judging_staff(lab)  # type: ignore[attr-defined]
+        super().__init__(data, **options)
+        field_of(self, "expert", NamedChoiceField).queryset = judging_staff(lab)
         self.fields["tickets"] = forms.ModelMultipleChoiceField(
             queryset=tickets, error_messages={"required": "Select the tickets to send."}
         )
@@ -64,11 +73,18 @@ class AdviceForm(VersionedForm):
         help_text="Only if you close the ticket.",
     )
 
-    def __init__(self, *args: Any, ticket: Ticket, closes: bool, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        ticket: Ticket,
+        closes: bool,
+        **options: Unpack[FormOptions],
+    ) -> None:
         """Offer the judgments of the pool's scale. Only some policies let experts close tickets."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data, **options)
         labels = ticket.judgment.instance.item.pool.label_scale.judgments
         choices = [("", "no label"), *((label.value, label.word) for label in labels)]
-        self.fields["label"].choices = choices  # type: ignore[attr-defined]
+        field_of(self, "label", forms.TypedChoiceField).choices = choices
         if not closes:
             del self.fields["closes"], self.fields["returns_item"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django import forms
 from django.conf import settings
@@ -22,8 +22,10 @@ from arqkit.formats.labs.tables import slug_text
 from arqkit.protocols.scales import read_scale
 from arqkit.texts.posts.topic_making import ALIKE, MEASURED
 from arqlab.core.forms.moments import DayField
+from arqlab.core.forms.typed import Files, field_of
 from arqlab.core.models import Lab, Task
 from arqlab.core.selectors import room_for_files
+from arqlab.labs.forms.people import NamedChoiceField
 from collection.models import Collection
 from collection.selectors.candidates import highest_topic_number
 from collection.selectors.collections import collection_of
@@ -35,20 +37,32 @@ class LoadForm(forms.Form):
 
     is_small = True
     """Whether the files are read as a whole, so that their size is limited."""
-    kinds: ClassVar[Mapping[str, TaskFileKind[Any]]] = {}
+    kinds: ClassVar[Mapping[str, TaskFileKind]] = {}
     """The kinds of files of a task by their fields."""
     confirmed = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, place: Lab | Task | None, again: bool = False, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        files: Files | None = None,
+        *,
+        place: Lab | Task | None,
+        again: bool = False,
+        initial: dict[str, object] | None = None,
+    ) -> None:
+        super().__init__(data, files, initial=initial)
         self.place = place
         self.again = again
         for name, kind in self.kinds.items():
             self.fields[name].help_text = self.fields[name].help_text or kind.sentence
         for field in self.fields.values():
             field.required = field.required and not (again and isinstance(field, forms.FileField))
+        self.adapt(place)
 
-    def clean(self) -> dict[str, Any]:
+    def adapt(self, place: Lab | Task | None) -> None:
+        """Fit the fields to the lab or the task."""
+
+    def clean(self) -> dict[str, object]:
         """Refuse files that are too large to read as a whole."""
         cleaned = super().clean() or self.cleaned_data
         for name, files in self.uploads.items():
@@ -84,7 +98,7 @@ class LoadForm(forms.Form):
         }
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """Return the other values, ready for JSON."""
         return {
             name: value.isoformat() if isinstance(value, date) else value
@@ -108,7 +122,7 @@ class OptionalFilesField(FilesField):
     def __init__(self, *, label: str, help_text: str) -> None:
         super().__init__(label=label, help_text=help_text, required=False)
 
-    def clean(self, data: Any, initial: Any = None) -> list[File]:
+    def clean(self, data: object, initial: object = None) -> list[File]:
         """Return the files, which may be none."""
         return super().clean(data, initial) if data else []
 
@@ -164,8 +178,8 @@ class TopicsForm(LoadForm):
         label="Delete topics of this task that are not in the file", required=False
     )
 
-    def __init__(self, *args: Any, place: Lab | Task | None, **kwargs: Any) -> None:
-        super().__init__(*args, place=place, **kwargs)
+    def adapt(self, place: Lab | Task | None) -> None:
+        """Ask for the formulas of topics only where posts have threads."""
         if isinstance(place, Task) and not place.words.has_threads:
             del self.fields["topic_formulas"]
 
@@ -202,8 +216,8 @@ class QrelsForm(LoadForm):
         label="Load only the lines of the task's topics", required=False
     )
 
-    def __init__(self, *args: Any, place: Lab | Task | None, **kwargs: Any) -> None:
-        super().__init__(*args, place=place, **kwargs)
+    def adapt(self, place: Lab | Task | None) -> None:
+        """Suggest the type of the items that the task's protocol names."""
         if isinstance(place, Task):
             self.fields["items"].initial = place.protocol.items.value
 
@@ -297,8 +311,8 @@ class CollectionFilesForm(LoadForm):
         label="Keep later posts for topics and their threads", required=False
     )
 
-    def __init__(self, *args: Any, place: Lab | Task | None, **kwargs: Any) -> None:
-        super().__init__(*args, place=place, **kwargs)
+    def adapt(self, place: Lab | Task | None) -> None:
+        """Show the facts of the lab's collection, whose name stays."""
         collection = collection_of(place) if isinstance(place, Lab) else None
         if collection:
             self.fields["slug"].initial, self.fields["slug"].disabled = collection.slug, True
@@ -318,9 +332,10 @@ class CollectionFilesForm(LoadForm):
             raise forms.ValidationError("Another lab has a collection with this name.")
         return str(slug)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Check that there is a file, and the days."""
-        cleaned = super().clean()
+        super().clean()
+        cleaned = self.cleaned_data
         since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and until < since:
             self.add_error("until", "The last day is before the first day. Correct one of them.")
@@ -338,7 +353,7 @@ class RangeField(forms.CharField):
         widget = forms.TextInput(attrs={"class": "short", "placeholder": "FROM..TO"})
         super().__init__(label=label, required=False, widget=widget)
 
-    def clean(self, value: Any) -> list[float | None] | None:
+    def clean(self, value: object) -> list[float | None] | None:
         """Return the lowest and the highest number; a single number is both."""
         text = str(super().clean(value))
         if not text:
@@ -408,9 +423,8 @@ class CandidatesForm(LoadForm):
         widget=forms.NumberInput(attrs={"class": "short"}),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def adapt(self, place: Lab | Task | None) -> None:
         """Add a range for each measure, between the dates and the links."""
-        super().__init__(*args, **kwargs)
         for name in MEASURED:
             label = "Flesch Reading Ease" if name == "flesch" else name.capitalize()
             label = "Reputation of the asker" if name == "reputation" else label
@@ -434,29 +448,33 @@ class ChosenForm(forms.Form):
         max_value=999_999,
         widget=forms.NumberInput(attrs={"class": "short"}),
     )
-    questions = forms.ModelChoiceField(
-        Task.objects.none(), label="Add the questions to", required=False
-    )
-    formulas = forms.ModelChoiceField(
-        Task.objects.none(), label="Add their formulas to", required=False
-    )
+    questions = NamedChoiceField(Task.objects.none(), label="Add the questions to", required=False)
+    formulas = NamedChoiceField(Task.objects.none(), label="Add their formulas to", required=False)
 
-    def __init__(self, *args: Any, lab: Lab, candidates: list[str], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, object] | None,
+        files: Files | None,
+        *,
+        lab: Lab,
+        candidates: list[str],
+    ) -> None:
         """Offer the candidates and the lab's tasks, and the next free number."""
-        super().__init__(*args, **kwargs)
-        self.fields["posts"].choices = [(post, post) for post in candidates]  # type: ignore[attr-defined]
+        super().__init__(data, files)
+        field_of(self, "posts", forms.MultipleChoiceField).choices = [
+            (post, post) for post in candidates
+        ]
         self.fields["first"].initial = highest_topic_number() + 1
         kinds = {
             "questions": [Task.Kind.ANSWERS, Task.Kind.GENERATED_ANSWERS],
             "formulas": [Task.Kind.FORMULAS],
         }
         for name, kind in kinds.items():
-            field = self.fields[name]
-            field.queryset = lab.tasks.filter(kind__in=kind)  # type: ignore[attr-defined]
-            field.empty_label = "no task"  # type: ignore[attr-defined]
-            field.label_from_instance = lambda task: task.name  # type: ignore[attr-defined]
+            field = field_of(self, name, NamedChoiceField)
+            field.queryset = lab.tasks.filter(kind__in=kind)
+            field.empty_label = "no task"
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Check that questions and a task are chosen."""
         cleaned = super().clean() or self.cleaned_data
         if not cleaned.get("posts") and not cleaned.get("file"):

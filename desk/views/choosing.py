@@ -1,6 +1,6 @@
 """The pages that list topic candidates and make topics of the chosen ones."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 from django.contrib import messages
@@ -68,7 +68,7 @@ def topic_choose(request: HttpRequest, candidates: Candidates) -> HttpResponseBa
     context = {"load": load, "lab": lab, "form": form, "rows": first, "total": len(rows)}
     if request.method == "POST" and form.is_valid():
         try:
-            return _make_topics(request, lab, form.cleaned_data)
+            return _make_topics(request, lab, form)
         except FileRefusedError as refused:
             context["problems"] = refused.problems
             context["problem_table"] = problem_table(refused.problems)
@@ -82,8 +82,9 @@ def candidate_list(request: HttpRequest, candidates: Candidates) -> HttpResponse
     return table_response(table, "candidates.csv")
 
 
-def _make_topics(request: HttpRequest, lab: Lab, cleaned: dict[str, Any]) -> HttpResponseBase:
+def _make_topics(request: HttpRequest, lab: Lab, form: ChosenForm) -> HttpResponseBase:
     """Make the topics and download them, or load them into the chosen tasks."""
+    cleaned = form.cleaned_data
     file = cleaned["file"]
     path = file.name if file else "the chosen questions"
     if file:

@@ -1,7 +1,7 @@
 """The pages that change a run, and that close and reopen a task for submissions."""
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from django.contrib import messages
 from django.db import transaction
@@ -96,7 +96,7 @@ def run_edit(request: HttpRequest, run: Run) -> HttpResponse:
         return RunEditForm(data, initial=initial, run=run, organizes=organizes)
 
     def save(form: RunEditForm) -> str:
-        metadata = replace(metadata_of(run), **form.filled())
+        metadata = form.entered(metadata_of(run))
         reason = form.cleaned_data.get("reason", "")
         if correct_run(run=run, metadata=metadata, by=by, at=timezone.now(), reason=reason):
             validate_after_commit([run])

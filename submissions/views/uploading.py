@@ -89,7 +89,10 @@ def _named_team(request: HttpRequest, task: Task, names: list[str]) -> Team | No
 def _take(
     request: HttpRequest, task: Task, form: UploadForm, metadata: list[RunMetadataForm]
 ) -> list[Run]:
-    by_name = {filled.cleaned_data["name"]: RunMetadata(**filled.filled()) for filled in metadata}
+    by_name = {
+        form.cleaned_data["name"]: form.entered(RunMetadata(form.cleaned_data["tag"]))
+        for form in metadata
+    }
     team, files = form.cleaned_data["team"], form.cleaned_data["file"]
     names = [name for file in files for name in run_names(file)]
     if is_lab := team is None or team.is_lab:

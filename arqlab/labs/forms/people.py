@@ -17,6 +17,10 @@ class NamedChoiceField(forms.ModelChoiceField):
         return str(obj.name)
 
 
+class NamedChoicesField(NamedChoiceField, forms.ModelMultipleChoiceField):
+    """Choices of users, teams or tasks by name."""
+
+
 class RoleForm(forms.Form):
     """Grant a role. `question` asks whether a team member is meant to judge."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 
 from django import forms
 from django.contrib import messages
@@ -15,6 +15,7 @@ from arqkit.labels import LabelScale
 from arqkit.records import LONGEST_ID, TaskKind
 from arqkit.texts.posts.queries import parse_query
 from arqlab.core.errors import UserError
+from arqlab.core.forms.typed import FormOptions, field_of
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.views import refused, signed_in, told
 from arqlab.labs.permissions import looked_up_task_or_404, may_organize, organized_task_or_404
@@ -77,8 +78,14 @@ class GuidelineForm(forms.Form):
     )
     after = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=32_767)
 
-    def __init__(self, *args: Any, scale: LabelScale, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        scale: LabelScale,
+        **options: Unpack[FormOptions],
+    ) -> None:
+        super().__init__(data, **options)
         for label in scale:
             self.fields[f"label-{label.value}"] = forms.CharField(
                 label=label.word,
@@ -132,14 +139,20 @@ class EntryForm(forms.Form):
         help_text="Such as the meeting. Assessors see it, but not who decided.",
     )
 
-    def __init__(self, *args: Any, task: Task, kind: str, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        task: Task,
+        kind: str,
+        **options: Unpack[FormOptions],
+    ) -> None:
         """Offer the topics and labels of a task; `kind` is that of the entry."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data, **options)
         self.task, self.kind = task, kind
         labels = [("", "no label"), *((label.value, label.word) for label in task_scale(task))]
-        self.fields["label"].choices = labels  # type: ignore[attr-defined]
-        topics = task.topics.order_by("position")
-        self.fields["topic"].queryset = topics  # type: ignore[attr-defined]
+        field_of(self, "label", forms.TypedChoiceField).choices = labels
+        field_of(self, "topic", forms.ModelChoiceField).queryset = task.topics.order_by("position")
         if kind == GuidelineEntry.Kind.EXAMPLE:
             for name in ("question", "decision", "place"):
                 del self.fields[name]
@@ -151,12 +164,13 @@ class EntryForm(forms.Form):
         """Collect the entry for the next version. Raise `UserError` as the services do."""
         fields = self.cleaned_data
         item = find_entry_item(self.task, topic=fields["topic"], item=fields["item"])
-        about: dict[str, Any] = {"task": self.task, "item": item, "at": at, "by": by}
         label, reason = fields["label"], fields["reason"]
         if self.kind == GuidelineEntry.Kind.EXAMPLE:
-            return add_example(label=label, reason=reason, **about)
+            return add_example(task=self.task, item=item, label=label, reason=reason, at=at, by=by)
         decision = Decision(fields["decision"], label, reason, place=fields["place"])
-        return record_case(question=fields["question"], decision=decision, **about)
+        return record_case(
+            task=self.task, item=item, question=fields["question"], decision=decision, at=at, by=by
+        )
 
 
 @pages.form("entries/", "guideline-entry-list")

@@ -1,11 +1,10 @@
 """What all forms of rounds share, the forms of rounds with drawn items, and that of a meeting."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from operator import attrgetter
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django import forms
 from django.db.models import QuerySet
@@ -14,7 +13,9 @@ from django.utils import timezone
 
 from arqkit.labels import LabelScale
 from arqkit.pooling.pools import LARGEST_SEED
+from arqlab.core.forms.typed import field_of
 from arqlab.core.models import Task, Topic, User
+from arqlab.labs.forms.people import NamedChoiceField, NamedChoicesField
 from arqlab.labs.forms.topics import TopicsField
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.guidelines.services.versions import LONGEST_ENTRY
@@ -60,7 +61,7 @@ class RoundForm(forms.Form):
         max_value=LARGEST_SEED,
         help_text="The seed determines which items are drawn, and their order.",
     )
-    people = forms.ModelMultipleChoiceField(
+    people = NamedChoicesField(
         User.objects.none(),
         label="Assessors",
         widget=forms.CheckboxSelectMultiple,
@@ -68,23 +69,34 @@ class RoundForm(forms.Form):
     )
 
     def __init__(
-        self, *args: Any, kind: RoundKind, task: Task, by: User, gold: str = "", **kwargs: Any
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        kind: RoundKind,
+        task: Task,
+        by: User,
+        gold: str = "",
     ) -> None:
         """Offer the topics with items, and those who may judge, with those on the roster chosen.
 
         `gold` is the key of the qrels that the items come from, where they may.
         """
-        super().__init__(*args, **kwargs)
+        super().__init__(data)
         self.kind, self.task, self.organizer, self.wanted_gold = kind, task, by, gold
         self.initial["seed"] = f"{timezone.now():%Y%m%d}"
-        fields: dict[str, Any] = self.fields
-        fields["topics"].queryset = self.offered_topics()
-        fields["topics"].help_text = self.topics_help
-        people = fields["people" if "people" in fields else "expert"]
+        topics = field_of(self, "topics", TopicsField)
+        topics.queryset = self.offered_topics()
+        topics.help_text = self.topics_help
+        # A field for several people is one for a person, too.
+        name = "people" if "people" in self.fields else "expert"
+        people = field_of(self, name, NamedChoiceField)
         people.queryset = staff = judging_staff(task.lab)
-        people.label_from_instance = attrgetter("name")
         people.help_text = self.people_help
         self.initial["people"] = staff.filter(pk__in=task.roster.values("user"))
+        self.adapt()
+
+    def adapt(self) -> None:
+        """Fit the fields to the kind of round, and suggest values."""
 
     def offered_topics(self) -> QuerySet[Topic]:
         """Return the topics that have items, in their order."""
@@ -104,10 +116,10 @@ class RoundForm(forms.Form):
         return {"title": "No pool yet", "text": text, "url": plan, "action": "Plan pool"}
 
     @abstractmethod
-    def round_items(self) -> Mapping[int, Any]:
+    def round_items(self) -> Mapping[int, Sequence[CopiedItem]]:
         """Return the items of each assessor, by key; the form is valid."""
 
-    def source(self) -> dict[str, Any]:
+    def source(self) -> dict[str, object]:
         """Return how the items are chosen, as the round stores it."""
         return {"topics": [topic.query_id for topic in self.cleaned_data["topics"]]}
 
@@ -163,7 +175,7 @@ class DrawnRoundForm(RoundForm):
             copies = drawn_from_pool(self.task, fields["topics"], **settings)
         return {person.pk: copies for person in fields.get("people") or [fields["expert"]]}
 
-    def source(self) -> dict[str, Any]:
+    def source(self) -> dict[str, object]:
         """Return the topics, the items per topic, and where they come from."""
         items_from = str(self.gold) if self.gold else "pool"
         return super().source() | {"items_from": items_from, "count": self.cleaned_data["count"]}
@@ -181,17 +193,16 @@ class SampleRoundForm(DrawnRoundForm):
     people_help = "Judges the same samples, and scores the applicants."
     golds = ()  # type: ignore[assignment]
     people = None  # type: ignore[assignment]
-    expert = forms.ModelChoiceField(User.objects.none(), empty_label=None)
+    expert = NamedChoiceField(User.objects.none(), empty_label=None)
     field_order = ("title", "note", "topics", "count", "seed", "expert")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def adapt(self) -> None:
         """Speak of samples and applicants, and suggest the organizer as the expert."""
-        super().__init__(*args, **kwargs)
         self.fields["note"].label = "Note to the applicants"
         self.fields["count"].label = "Samples per topic"
         self.initial.update(count=3, expert=self.organizer.pk)
 
-    def source(self) -> dict[str, Any]:
+    def source(self) -> dict[str, object]:
         """Return how the items are chosen, and the expert."""
         return super().source() | {"expert": self.cleaned_data["expert"].pk}
 
@@ -211,8 +222,8 @@ class DecisionForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}), max_length=LONGEST_ENTRY, required=False
     )
 
-    def __init__(self, *args: Any, scale: LabelScale, **kwargs: Any) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, scale: LabelScale) -> None:
         """Offer the labels of the round."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data)
         labels = [("", "no label"), *((label.value, label.word) for label in scale)]
-        self.fields["label"].choices = labels  # type: ignore[attr-defined]
+        field_of(self, "label", forms.TypedChoiceField).choices = labels

@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import polars as pl
 from django import forms
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -20,7 +21,9 @@ from arqkit.agreement.second_judging import (
 )
 from arqkit.judgments.questions import MOST_ANSWERS, SpecialQuestion, answer_scale
 from arqkit.labels import LONGEST_WORD, LabelScale
+from arqlab.core.forms.typed import field_of
 from arqlab.core.models import Task, Topic
+from arqlab.labs.forms.topics import TopicsField
 from assessment.assignments.selectors.grid import assesses, judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
 from assessment.models import PoolItem
@@ -75,11 +78,9 @@ class QuestionRoundForm(RoundForm):
         help_text="If empty, all judged ones: then the measures of runs compare the same topics.",
     )
 
-    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+    def adapt(self) -> None:
         """Offer judged topics, and suggest the questions of ARQMath-3."""
-        self.kinds = question_kinds(task)
-        super().__init__(*args, task=task, **kwargs)
-        fields: dict[str, Any] = self.fields
+        fields = self.fields
         fields["title"].help_text = "Such as “MG and UI”. If empty, the round is numbered."
         every = set().union(*self.kinds.values())
         if PoolItem.Kind.ANSWERS not in every:
@@ -93,6 +94,11 @@ class QuestionRoundForm(RoundForm):
         self.order_fields(["title", "note", *names, "words", "topics", "answers", "count", "seed"])
         count = 0 if "answers" in fields else 5
         self.initial.update(topics=self.offered_topics(), count=count, **USUAL)
+
+    @cached_property
+    def kinds(self) -> dict[int, set[str]]:
+        """Return the kinds of the judged items, by topic."""
+        return question_kinds(self.task)
 
     def offered_topics(self) -> QuerySet[Topic]:
         """Return the topics with judged items."""
@@ -126,9 +132,9 @@ class QuestionRoundForm(RoundForm):
             )
         return words
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Require a question, and a measure of its own for each."""
-        fields: dict[str, Any] = super().clean() or {}
+        fields = super().clean() or {}
         measures: set[str] = set()
         for number in QUESTION_FIELDS:
             text, key = fields.get(f"text_{number}", ""), fields.get(f"key_{number}", "")
@@ -173,7 +179,7 @@ class QuestionRoundForm(RoundForm):
         people = [person.pk for person in fields["people"]]
         return shared_topics(drawn, people, assessors_of(self.task, drawn))
 
-    def source(self) -> dict[str, Any]:
+    def source(self) -> dict[str, object]:
         """Return how the items are chosen, and the questions."""
         questions = [question._asdict() for question in self.questions]
         return super().source() | self.sample._asdict() | {"questions": questions}
@@ -251,14 +257,13 @@ class SecondRoundForm(RoundForm):
     )
     field_order = ("title", "note", "by", "share", "topics", "people", "own_share", "seed")
 
-    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+    def adapt(self) -> None:
         """Offer the topics with items that can be judged again, and everyone who judges in the lab.
 
         Topics with a planned second assessor are selected, and all if labels are added.
         """
-        self.open_items = open_second_items(task)
-        super().__init__(*args, task=task, **kwargs)
-        topics: Any = self.fields["topics"]
+        task = self.task
+        topics = field_of(self, "topics", TopicsField)
         topics.required, topics.to_field_name = False, "query_id"
         wrong = "Topic %(value)s has no items to judge again."
         topics.error_messages["invalid_choice"] = wrong
@@ -273,6 +278,11 @@ class SecondRoundForm(RoundForm):
         staff = judging_staff(task.lab)
         self.initial["people"] = [person.pk for person in staff if assesses(person)]
 
+    @cached_property
+    def open_items(self) -> pl.DataFrame:
+        """Return the items that can be judged again."""
+        return open_second_items(self.task)
+
     def offered_topics(self) -> QuerySet[Topic]:
         """Return the topics with items that can be judged again."""
         names = self.open_items["topic"].unique().to_list()
@@ -283,9 +293,9 @@ class SecondRoundForm(RoundForm):
         text = "Items appear here when they are officially judged, and no round judges them again."
         return {"title": "Nothing to judge again", "text": text}
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Require topics for whole topics."""
-        fields: dict[str, Any] = super().clean() or {}
+        fields = super().clean() or {}
         if fields.get("by") == TOPICS and not fields.get("topics") and "topics" not in self.errors:
             self.add_error("topics", "Choose the topics to judge again.")
         return fields
@@ -320,7 +330,7 @@ class SecondRoundForm(RoundForm):
         """Return copies of the items that each assessor judges again."""
         return copies_of_plan(self.task, self.rejudging)
 
-    def source(self) -> dict[str, Any]:
+    def source(self) -> dict[str, object]:
         """Return how the items are chosen, as the round stores it."""
         fields = self.cleaned_data
         by_topic = fields["by"] == TOPICS

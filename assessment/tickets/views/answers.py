@@ -1,7 +1,7 @@
 """The pages of tickets: items that assessors could not judge."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Unpack
 
 from django import forms
 from django.contrib import messages
@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 
 from arqlab.core.errors import UserError
+from arqlab.core.forms.typed import FormOptions, field_of
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Correction, Lab, User, Visitor
 from arqlab.core.views import edited, signed_in
@@ -56,6 +57,7 @@ from assessment.tickets.services.answers import (
 )
 from assessment.tickets.services.items import (
     RepairKind,
+    TicketItem,
     corrections_in,
     defects_of,
     read_ticket_item,
@@ -113,17 +115,23 @@ class AnswerForm(forms.Form):
         "the history but no longer counts.",
     )
 
-    def __init__(self, *args: Any, answers: Mapping[int, str], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        answers: Mapping[int, str],
+        **options: Unpack[FormOptions],
+    ) -> None:
         """Offer earlier answers of the lab by their ids, if there are any."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data, **options)
         self._answers = answers
         beginnings = [
             (pk, Truncator(" ".join(text.split())).chars(80)) for pk, text in answers.items()
         ]
-        self.fields["reused"].choices = [("", "none"), *beginnings]  # type: ignore[attr-defined]
+        field_of(self, "reused", forms.TypedChoiceField).choices = [("", "none"), *beginnings]
         self.fields["answer"].required = not self.data.get("reused")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Take the earlier answer if no text was written."""
         fields = {**self.cleaned_data}
         earlier = self._answers.get(fields.pop("reused", None), "")
@@ -137,8 +145,14 @@ class TicketAnswerForm(VersionedForm, AnswerForm):
 class BulkAnswerForm(AnswerForm):
     """One answer to several tickets of a list."""
 
-    def __init__(self, *args: Any, tickets: QuerySet[Ticket], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        tickets: QuerySet[Ticket],
+        answers: Mapping[int, str],
+    ) -> None:
+        super().__init__(data, answers=answers)
         self.fields["tickets"] = forms.ModelMultipleChoiceField(
             queryset=tickets, error_messages={"required": "Select the tickets to answer."}
         )
@@ -150,7 +164,7 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     tickets, state = tickets_of(lab), request.GET.get("state", "open")
     form = BulkAnswerForm(request.POST or None, tickets=tickets, answers=reused_answers(lab))
     if request.method == "POST" and form.is_valid():
-        _change_all(request, answer_ticket, form.cleaned_data, "answered")
+        _change_all(request, answer_ticket, form, "answered")
         return redirect(request.get_full_path())
     state = state if state in TICKET_STATES else "open"
     context = {
@@ -244,7 +258,7 @@ def ticket_send(request: HttpRequest, lab: Lab) -> HttpResponse:
     form = SendForm(request.POST, lab=lab, tickets=tickets_of(lab))
     if form.is_valid():
         name = form.cleaned_data["expert"].name
-        _change_all(request, send_ticket, form.cleaned_data, "sent", f" to {name}")
+        _change_all(request, send_ticket, form, "sent", f" to {name}")
     for errors in form.errors.values():
         messages.error(request, " ".join(map(str, errors)))
     tickets = request.POST.getlist("tickets")
@@ -256,12 +270,13 @@ def ticket_send(request: HttpRequest, lab: Lab) -> HttpResponse:
 def _change_all(
     request: HttpRequest,
     change: Callable[..., None],
-    fields: dict[str, Any],
+    form: BulkAnswerForm | SendForm,
     what: str,
     to: str = "",
 ) -> None:
     """Change the `tickets` that a form chose, and report how many were changed, and which not."""
-    tickets, at, by = fields.pop("tickets"), timezone.now(), signed_in(request)
+    fields, at, by = {**form.cleaned_data}, timezone.now(), signed_in(request)
+    tickets = fields.pop("tickets")
     refused = {}
     for ticket in tickets:
         try:
@@ -327,7 +342,8 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
         return redirect("assessment:ticket-sent-list", lab=ticket.lab.slug)
 
     form, response = edited(request, ticket, make, save)
-    context = {"form": form, "topic": ticket.topic, **_shown_item(ticket)}
+    item = read_ticket_item(ticket, corrections_of(ticket.lab))
+    context = {"form": form, "topic": ticket.topic, **_shown_item(ticket, item)}
     if hides_threads(ticket.topic.pk):
         context["thread_url"] = ""
     status = 422 if form.errors else 200
@@ -341,7 +357,7 @@ def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
 
     def save(form: TicketAnswerForm) -> HttpResponse:
         corrects, by = "corrects" in request.POST, signed_in(request)
-        messages.success(request, _answer(ticket, form.cleaned_data, corrects=corrects, by=by))
+        messages.success(request, _answer(ticket, form, corrects=corrects, by=by))
         return redirect("assessment:ticket-list", lab=lab.slug)
 
     answers = reused_answers(lab)
@@ -364,10 +380,9 @@ def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     return render(request, "assessment/ticket_detail.html", context)
 
 
-def _shown_item(ticket: Ticket) -> dict[str, Any]:
+def _shown_item(ticket: Ticket, item: TicketItem) -> dict[str, object]:
     """Return what pages about a ticket show: its item as the lab shows it now."""
     instance, lab = ticket.judgment.instance, ticket.lab
-    item = read_ticket_item(ticket, corrections_of(lab))
     address = ""
     if item.post:
         address = thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
@@ -375,16 +390,16 @@ def _shown_item(ticket: Ticket) -> dict[str, Any]:
     return context | {"thread_url": address}
 
 
-def _facts(ticket: Ticket) -> dict[str, Any]:
+def _facts(ticket: Ticket) -> dict[str, object]:
     """Return what the page of a ticket shows: the item then and now, its defects and repairs."""
-    context, lab = _shown_item(ticket), ticket.lab
+    item, lab = read_ticket_item(ticket, corrections_of(ticket.lab)), ticket.lab
     current = ticket.judgment.instance.judgments.filter(is_current=True)
-    return context | {
+    return _shown_item(ticket, item) | {
         "html": shown_html(ticket),
-        "html_now": context["html"],
-        "defects": list(defects_of(context["read"], lab)),
+        "html_now": item.html,
+        "defects": list(defects_of(item, lab)),
         "repairs": [kind for kind in RepairKind if kind.is_correction],
-        "corrections": corrections_table(corrections_in(context["read"], lab)),
+        "corrections": corrections_table(corrections_in(item, lab)),
         "now": current.select_related("assessor").first(),
     }
 
@@ -405,9 +420,10 @@ def corrections_table(corrections: Iterable[Correction]) -> Table[Correction]:
     )
 
 
-def _answer(ticket: Ticket, fields: dict[str, Any], *, corrects: bool, by: User) -> str:
+def _answer(ticket: Ticket, form: TicketAnswerForm, *, corrects: bool, by: User) -> str:
     if corrects:
-        correct_answer(ticket=ticket, answer=fields["answer"], at=timezone.now(), by=by)
+        answer = form.cleaned_data["answer"]
+        correct_answer(ticket=ticket, answer=answer, at=timezone.now(), by=by)
         return "Answer updated. The assessor sees it on their topics page."
-    answer_ticket(ticket=ticket, **fields, at=timezone.now(), by=by)
+    answer_ticket(ticket=ticket, **form.cleaned_data, at=timezone.now(), by=by)
     return "Ticket answered. The assessor sees the answer on their topics page."

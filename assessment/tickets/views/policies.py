@@ -1,6 +1,7 @@
 """The page of a task's policy for items that assessors report."""
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from django import forms
 from django.contrib import messages
@@ -26,8 +27,10 @@ class PolicyForm(VersionedForm):
 
     error_fields: ClassVar = {"no-expert": "expert"}
 
-    def __init__(self, *args: Any, task: Task, policy: TicketPolicy, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, data: Mapping[str, object] | None = None, *, task: Task, policy: TicketPolicy
+    ) -> None:
+        super().__init__(data)
         self.labels = task.protocol.labels.reports
         for label in self.labels:
             self.fields[f"label_{label.value}"] = forms.ChoiceField(

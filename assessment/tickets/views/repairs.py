@@ -1,7 +1,8 @@
 """Pages to repair the item of a ticket, and the corrections of a lab."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django import forms
 from django.contrib import messages
@@ -52,8 +53,10 @@ class RepairForm(VersionedForm):
         RepairKind.THREAD: ("Id of the question", "The answer appears in this question's thread."),
     }
 
-    def __init__(self, *args: Any, draft: RepairDraft, item: TicketItem, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, data: Mapping[str, object] | None = None, *, draft: RepairDraft, item: TicketItem
+    ) -> None:
+        super().__init__(data)
         self.draft = draft
         if not draft.kind.is_correction:
             return
@@ -104,7 +107,7 @@ def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResp
         return _repaired(request, ticket, form.edited)
 
     item = read_ticket_item(ticket, corrections_of(lab))
-    context = {"lab": lab, "ticket": ticket, "kind": kind, "item": item}
+    context: dict[str, object] = {"lab": lab, "ticket": ticket, "kind": kind, "item": item}
     try:
         if "preview" in request.POST:
             form, response = make(request.POST), None
@@ -113,7 +116,7 @@ def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResp
     except UserError as error:
         context["refusal"] = error.message
         return answer(request, "assessment/ticket_repair.html", context, _formulas_table(item))
-    return response or _page(request, form, context)
+    return response or _page(request, ticket, form, context)
 
 
 def _formulas_table(item: TicketItem) -> Table[FormulaRow]:
@@ -134,12 +137,14 @@ def _formulas_table(item: TicketItem) -> Table[FormulaRow]:
     )
 
 
-def _page(request: HttpRequest, form: RepairForm, context: dict[str, Any]) -> HttpResponse:
+def _page(
+    request: HttpRequest, ticket: Ticket, form: RepairForm, context: dict[str, object]
+) -> HttpResponse:
     """Return the page of a repair, with what it changes: as previewed, or without input."""
     if not form.draft.kind.is_correction or ("preview" in request.POST and form.is_valid()):
         with refused(form):
             draft = form.edited if form.is_bound and form.is_valid() else form.draft
-            context["before"], context["after"] = previews(context["ticket"], draft)
+            context["before"], context["after"] = previews(ticket, draft)
     context |= {"form": form, "is_previewed": "after" in context and not form.errors}
     status = 422 if form.errors else 200
     return answer(request, "assessment/ticket_repair.html", context, status=status)
