@@ -32,7 +32,10 @@ PERSON = ("username", "first_name", "last_name", "email")
 TABLES, FILES, COLUMNS = "tables", "files", "columns.json"
 BATCH = 1_000
 
-Refer = Callable[[type[Model], Any], Any]
+Refer = Callable[[type[Model], int], object]
+"""Returns what stands for a row where it is written or made, by its key or its number."""
+Row = Mapping[str, Any]
+"""A row of a table, as JSON has it."""
 
 
 def models_of_apps() -> list[type[Model]]:
@@ -43,7 +46,7 @@ def models_of_apps() -> list[type[Model]]:
 @cache
 def lab_models() -> Mapping[type[Model], str]:
     """Return the archived models, each after those it refers to, with the lookup of the lab."""
-    lookups: dict[Any, str] = {Lab: "pk"} | archive_tables().lookups
+    lookups: dict[type[Model], str] = {Lab: "pk", **archive_tables().lookups}
     excluded = {*archive_tables().left_out, *lookups, User}
     waiting = [model for model in models_of_apps() if model not in excluded]
     while waiting:
@@ -53,12 +56,12 @@ def lab_models() -> Mapping[type[Model], str]:
         for model in ready:
             owners = [key for key in _keys(model) if key.related_model in lookups]
             owner = min(owners, key=lambda key: key.null)
-            lookups[model] = f"{owner.name}__{lookups[owner.related_model]}".removesuffix("__pk")
+            lookups[model] = f"{owner.name}__{lookups[_target(owner)]}".removesuffix("__pk")
         waiting = [model for model in waiting if model not in lookups]
     return lookups
 
 
-def archived_fields(model: type[Model]) -> list[Any]:
+def archived_fields(model: type[Model]) -> list[Field]:
     """Return the fields of a model that its table has."""
     fields = list(model._meta.concrete_fields)
     if model is User:
@@ -73,14 +76,22 @@ def archived_fields(model: type[Model]) -> list[Any]:
     ]
 
 
-def _keys(model: type[Model]) -> list[Any]:
+def _keys(model: type[Model]) -> list[Field]:
     return [field for field in archived_fields(model) if field.is_relation]
 
 
 def _targets(model: type[Model]) -> set[type[Model]]:
     naming = archive_tables().naming
     named = {naming[model]} if model in naming else set()
-    return named | {field.related_model for field in _keys(model)}
+    return named | {_target(field) for field in _keys(model)}
+
+
+def _target(field: Field) -> type[Model]:
+    """Return the model that a key refers to."""
+    target = field.related_model
+    if not isinstance(target, type):
+        raise TypeError(f"{field} refers to no model")
+    return target
 
 
 def table_name(model: type[Model]) -> str:
@@ -93,7 +104,7 @@ def columns() -> dict[str, dict[str, str]]:
     models: list[type[Model]] = [*lab_models(), User]
     return {
         table_name(model): {
-            field.name: f"row of {table_name(field.related_model)}"
+            field.name: f"row of {table_name(_target(field))}"
             if field.is_relation
             else field.get_internal_type().removesuffix("Field")
             for field in archived_fields(model)
@@ -107,7 +118,7 @@ class TableWriter:
 
     def __init__(self, lab: Lab, *, tables: Path, files: Path, with_texts: bool) -> None:
         self.lab, self.tables, self.files, self.with_texts = lab, tables, files, with_texts
-        self._numbers: dict[type[Model], dict[Any, int]] = defaultdict(dict)
+        self._numbers: dict[type[Model], dict[object, int]] = defaultdict(dict)
 
     def write(self) -> dict[str, int]:
         """Write all tables, and return their numbers of rows."""
@@ -126,30 +137,30 @@ class TableWriter:
         counts[table_name(User)] = self._write(User, accounts)
         return counts
 
-    def _write(self, model: type[Model], rows: Iterable[Mapping[str, Any]]) -> int:
+    def _write(self, model: type[Model], rows: Iterable[Mapping[str, object]]) -> int:
         fields, key = archived_fields(model), model._meta.pk.attname
         number = 0
         with (self.tables / f"{table_name(model)}.jsonl").open("w", encoding="utf-8") as file:
             for number, row in enumerate(rows, 1):
                 self._numbers[model].setdefault(row[key], number)
-                cells = {"id": number}
+                cells: dict[str, object] = {"id": number}
                 cells |= {field.name: self._cell(field, row, number) for field in fields}
                 file.write(json.dumps(cells, ensure_ascii=False) + "\n")
         return number
 
-    def _cell(self, field: Any, row: Mapping[str, Any], number: int) -> Any:
+    def _cell(self, field: Field, row: Mapping[str, object], number: int) -> object:
         value = row[field.attname]
         if field.is_relation:
-            return self._number(field.related_model, value)
+            return self._number(_target(field), value)
         if isinstance(field, FileField):
-            return self._file(field, value, number)
+            return self._file(field, str(value or ""), number)
         if isinstance(field, JSONField):
             return _referring(field, value, self._number)
         if value is None or isinstance(value, str | int | float):
             return value
         return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
-    def _number(self, model: type[Model], key: Any) -> int | None:
+    def _number(self, model: type[Model], key: object) -> int | None:
         """Return the number of a row; None for no row, and for one that is not archived."""
         numbers = self._numbers[model]
         if model is User and key is not None:
@@ -170,10 +181,11 @@ class TableWriter:
         return file_path
 
 
-def _referring(field: Field, value: Any, refer: Refer) -> Any:
+def _referring(field: Field, value: object, refer: Refer) -> object:
     """Return the value of a JSON field with other keys of the rows that it refers to."""
     declared = archive_tables()
-    if model := declared.keyed.get(f"{table_name(field.model)}.{field.name}"):
+    model = declared.keyed.get(f"{table_name(field.model)}.{field.name}")
+    if model and isinstance(value, dict):
         return {str(refer(model, int(key))): facts for key, facts in value.items()}
     if isinstance(value, list):
         return [_referring(field, one, refer) for one in value]
@@ -195,7 +207,7 @@ class TableReader:
 
     def __init__(self, *, data: SourceFolder, later: timedelta = timedelta()) -> None:
         self.data, self.later = data, later
-        self._made: dict[type[Model], dict[int, Any]] = defaultdict(dict)
+        self._made: dict[type[Model], dict[int, int]] = defaultdict(dict)
         self._known, self._names = columns(), data.files()
         self._found: set[type[Model]] = set()
 
@@ -229,9 +241,9 @@ class TableReader:
                     code="newer",
                 )
 
-    def _columns(self) -> dict[str, dict[str, Any]]:
+    def _columns(self) -> dict[str, dict[str, str]]:
         """Return the columns of each table of the archive."""
-        columns: dict[str, dict[str, Any]] = json_values(
+        columns: dict[str, dict[str, str]] = json_values(
             (self.data / f"{TABLES}/{COLUMNS}").content()
         )
         return columns
@@ -243,21 +255,21 @@ class TableReader:
             table for table in self._columns() if table.partition(".")[0] in settings.WITHOUT
         )
 
-    def _rows(self, model: type[Model]) -> Iterator[dict[str, Any]]:
+    def _rows(self, model: type[Model]) -> Iterator[Row]:
         name = f"{TABLES}/{table_name(model)}.jsonl"
         if name in self._names:
             with (self.data / name).stream() as file:
                 yield from map(json_values, file)
 
-    def _make(self, model: type[Model], rows: list[dict[str, Any]]) -> None:
+    def _make(self, model: type[Model], rows: list[Row]) -> None:
         objects = [self._existing(model, row) or self._object(model, row) for row in rows]
-        new: list[Any] = [one for one in objects if one._state.adding]
+        new = [one for one in objects if one._state.adding]
         archive_tables().stored_by.get(model, model._base_manager.bulk_create)(new)
         self._made[model].update(
             (row["id"], one.pk) for row, one in zip(rows, objects, strict=True)
         )
 
-    def _existing(self, model: type[Model], row: dict[str, Any]) -> Model | None:
+    def _existing(self, model: type[Model], row: Row) -> Model | None:
         """Return the row here that is the same, if there may be one."""
         found = archive_tables().found.get(model)
         here = found(row, self._key) if found else None
@@ -265,13 +277,13 @@ class TableReader:
             self._found.add(model)
         return here
 
-    def _object(self, model: type[Model], row: dict[str, Any]) -> Model:
+    def _object(self, model: type[Model], row: Row) -> Model:
         fields = [field for field in archived_fields(model) if field.name in row]
         return model(**{field.attname: self._value(field, row[field.name]) for field in fields})
 
-    def _value(self, field: Any, value: Any) -> Any:
+    def _value(self, field: Field, value: Any) -> object:
         if field.is_relation:
-            return self._key(field.related_model, value)
+            return self._key(_target(field), value)
         if isinstance(field, FileField):
             return self._stored(field, value)
         if isinstance(field, JSONField):
@@ -279,7 +291,7 @@ class TableReader:
         converted = field.to_python(value)
         return converted + self.later if isinstance(converted, datetime) else converted
 
-    def _key(self, model: type[Model], number: int | None) -> Any:
+    def _key(self, model: type[Model], number: int | None) -> int | None:
         return None if number is None else self._made[model][number]
 
     def _stored(self, field: FileField, file_path: str) -> str:
@@ -320,7 +332,7 @@ def _require_owners(addresses: Iterable[str]) -> None:
         )
 
 
-def _person(row: Mapping[str, Any]) -> User:
+def _person(row: Row) -> User:
     """Return the account of the email address, or a new one that has no password yet."""
     if row["email"] and (account := _account_of(row["email"])):
         return account

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Generic, NamedTuple, NoReturn, NotRequired, TypedDict, TypeVar, Unpack
 from uuid import UUID
 
 from rest_framework import serializers
@@ -30,9 +30,80 @@ MAX_ITEMS = 200  # that a page may have loaded
 LARGEST_ID = 2**63 - 1
 LARGEST_TIME = 2**31 - 1
 LARGEST_VERSION = 2**15 - 1
-ID = {"min_value": 1, "max_value": LARGEST_ID}
-OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 REMOVE = "Remove the mark and mark a shorter passage."
+V = TypeVar("V")
+Nested = dict[Any, Any]
+"""A JSON object as it was sent, or the errors of one, which are nested as it is."""
+
+
+class _Bounds(TypedDict):
+    min_value: int
+    max_value: int
+
+
+class _Optional(TypedDict):
+    required: bool
+    allow_null: bool
+
+
+class FieldOptions(TypedDict, total=False):
+    """The options of a field that ours pass on."""
+
+    required: bool
+    allow_null: bool
+    help_text: str
+    source: str
+
+
+class TextOptions(FieldOptions, total=False):
+    """The options of a field of a text."""
+
+    max_length: int
+
+
+ID: _Bounds = {"min_value": 1, "max_value": LARGEST_ID}
+OPTIONAL: _Optional = {"required": False, "allow_null": True}
+
+
+class MarkBody(TypedDict):
+    """A valid mark."""
+
+    exact: str
+    formulas: list[str]
+    ordinal: NotRequired[int | None]
+    prefix: NotRequired[str]
+    suffix: NotRequired[str]
+
+
+class LabelBody(TypedDict):
+    """A valid label."""
+
+    instance: int
+    label: int
+    key: UUID
+    comment: NotRequired[str]
+    reason: NotRequired[str]
+    active_ms: NotRequired[int | None]
+    seen: NotRequired[int | None]
+    after: NotRequired[UUID | None]
+    given_at: NotRequired[datetime | None]
+    shown: NotRequired[str]
+    marks: NotRequired[list[MarkBody]]
+
+
+class ItemBody(TypedDict):
+    """A valid item that the page has leased."""
+
+    item: int
+    lease: str
+    have: NotRequired[list[int]]
+
+
+class LabelsBody(ItemBody):
+    """Valid labels for instances of one item."""
+
+    judgments: list[LabelBody]
+    guideline: NotRequired[int | None]
 
 
 class ReportedField:
@@ -41,7 +112,7 @@ class ReportedField:
     expected = ""
     todo = RELOAD
 
-    def fail(self, key: str, *, value: object = None, **_: Any) -> NoReturn:
+    def fail(self, key: str, *, value: object = None, **_: object) -> NoReturn:
         """Refuse a value, whatever is wrong with it."""
         raise ValidationError(wrong_value(value, self.expected, self.todo), code=key)
 
@@ -51,7 +122,7 @@ class AnyTextField(ReportedField, serializers.CharField):
 
     expected = "a text"
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[TextOptions]) -> None:
         super().__init__(allow_blank=True, trim_whitespace=False, **options)
 
     def to_internal_value(self, data: object) -> str:
@@ -78,21 +149,22 @@ class _QuoteField(AnyTextField):
         return text
 
 
-class _ShortList(ReportedField, serializers.ListField):
+class _ShortList(ReportedField, serializers.ListField, Generic[V]):
     """A list of at most some values, which is refused as a whole."""
 
     most = 0
 
-    def to_internal_value(self, data: object) -> list[Any]:
+    def to_internal_value(self, data: object) -> list[V]:
         if not isinstance(data, list) or len(data) > self.most:
             self.fail("invalid", value=data)
         try:
-            return super().to_internal_value(data)
+            values: list[V] = super().to_internal_value(data)
         except ValidationError:
             self.fail("invalid", value=data)
+        return values
 
 
-class _FormulasField(_ShortList):
+class _FormulasField(_ShortList[str]):
     most, todo = MAX_FORMULAS, REMOVE
     expected = f"a list of at most {most} formulas in LaTeX, {LONGEST_LATEX:,} characters together"
 
@@ -103,20 +175,21 @@ class _FormulasField(_ShortList):
         return formulas
 
 
-class ObjectSerializer(serializers.Serializer[Any]):
-    """A JSON object."""
+class ObjectSerializer(serializers.Serializer[object], Generic[V]):
+    """A JSON object, whose valid values are of the type `V`."""
 
-    def run_validation(self, data: object = empty) -> Any:
+    def run_validation(self, data: object = empty) -> V:
         """Return the values, or refuse what is not an object, null included."""
         if not isinstance(data, Mapping):
             raise ValidationError({"": wrong_value(type(data).__name__, "an object")})
-        return super().run_validation(data)
+        values: V = super().run_validation(data)
+        return values
 
 
 class WholeNumberField(ReportedField, serializers.IntegerField):
     """A whole number. Texts and fractions are refused, which Django REST framework would accept."""
 
-    def __init__(self, *, min_value: int, max_value: int, **options: Any) -> None:
+    def __init__(self, *, min_value: int, max_value: int, **options: Unpack[FieldOptions]) -> None:
         super().__init__(min_value=min_value, max_value=max_value, **options)
         self.values = range(min_value, max_value + 1)
         self.expected = f"a whole number from {min_value} to {max_value}"
@@ -128,7 +201,7 @@ class WholeNumberField(ReportedField, serializers.IntegerField):
         return data
 
 
-class MarkSerializer(ObjectSerializer):
+class MarkSerializer(ObjectSerializer[MarkBody]):
     """A passage that decided a label, quoted so that it can be found again."""
 
     exact = _QuoteField(
@@ -151,7 +224,7 @@ class MarkSerializer(ObjectSerializer):
         required=False, max_length=LONGEST_CONTEXT, help_text="The text after the marked text."
     )
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: MarkBody) -> MarkBody:
         """Refuse a mark without the LaTeX of each formula in its text."""
         count = attrs["exact"].count(FORMULA)
         if count != len(attrs["formulas"]):
@@ -161,19 +234,19 @@ class MarkSerializer(ObjectSerializer):
         return attrs
 
 
-class MarkList(ReportedField, serializers.ListSerializer[Any]):
+class MarkList(ReportedField, serializers.ListSerializer[object]):
     """The marks of a label."""
 
     expected = f"a list of at most {MAX_MARKS} marks"
     todo = "Remove some of the marks."
 
-    def to_internal_value(self, data: object) -> list[Any]:
+    def to_internal_value(self, data: object) -> list[MarkBody]:
         """Return the marks, or refuse the list."""
         if not isinstance(data, list):
             self.fail("invalid", value=data)
         if len(data) > MAX_MARKS:
             self.fail("invalid", value=f"{len(data)} marks")
-        marks: list[Any] = super().to_internal_value(data)
+        marks: list[MarkBody] = super().to_internal_value(data)
         return marks
 
 
@@ -225,16 +298,14 @@ class _LabelValue(WholeNumberField):
     todo = OTHER_LABEL
 
 
-class ItemIdsField(_ShortList):
+class ItemIdsField(_ShortList[int]):
     """A list of ids of items."""
 
     most = MAX_ITEMS
     expected = f"a list of at most {most} ids of items"
 
 
-class HeldItemSerializer(ObjectSerializer):
-    """An item that the page has leased."""
-
+class _ItemFields(ObjectSerializer[V]):
     item = WholeNumberField(**ID)
     lease = AnyTextField()
     have = ItemIdsField(
@@ -245,7 +316,11 @@ class HeldItemSerializer(ObjectSerializer):
     )
 
 
-class LabelSerializer(ObjectSerializer):
+class HeldItemSerializer(_ItemFields[ItemBody]):
+    """An item that the page has leased."""
+
+
+class LabelSerializer(ObjectSerializer[LabelBody]):
     """A label for an instance."""
 
     instance = WholeNumberField(**ID)
@@ -289,18 +364,18 @@ class LabelSerializer(ObjectSerializer):
 _LABEL = LabelSerializer()
 
 
-class _LabelList(ReportedField, serializers.ListSerializer[Any]):
+class _LabelList(ReportedField, serializers.ListSerializer[object]):
     expected = f"a list of 1 to {MAX_LABELS} labels"
 
-    def to_internal_value(self, data: object) -> list[Any]:
+    def to_internal_value(self, data: object) -> list[LabelBody]:
         if not isinstance(data, list) or not 0 < len(data) <= MAX_LABELS:
             self.fail("invalid", value=type(data).__name__)
-        labels: list[Any] = []
-        errors: Any = {}
+        labels: list[LabelBody] = []
+        errors: Nested = {}
         try:
             labels = super().to_internal_value(data)
         except ValidationError as error:
-            errors = error.detail
+            errors = _errors(error)
         if len(data) > 1:
             for field in ("instance", "key"):
                 self._refuse_repeated(field, data, errors)
@@ -308,7 +383,7 @@ class _LabelList(ReportedField, serializers.ListSerializer[Any]):
             raise ValidationError(errors)
         return labels
 
-    def _refuse_repeated(self, field: str, data: list[Any], errors: Any) -> None:
+    def _refuse_repeated(self, field: str, data: list[Nested], errors: Nested) -> None:
         met = set[int | UUID]()
         for number, row in enumerate(data):
             if errors.get(number, {}).keys().isdisjoint(("", field)):
@@ -319,7 +394,7 @@ class _LabelList(ReportedField, serializers.ListSerializer[Any]):
                 met.add(value)
 
 
-class LabelsSerializer(HeldItemSerializer):
+class LabelsSerializer(_ItemFields[LabelsBody]):
     """Labels for instances of one item."""
 
     judgments = _LabelList(child=_LABEL, max_length=MAX_LABELS)
@@ -335,12 +410,12 @@ class LabelsSerializer(HeldItemSerializer):
 _HELD_ITEM, _LABELS = HeldItemSerializer(), LabelsSerializer()
 
 
-def read_body(serializer: ObjectSerializer, data: object) -> Any:
+def read_body(serializer: ObjectSerializer[V], data: object) -> V:
     """Return the values of a body. Raises `JudgingError` with all problems."""
     try:
         return serializer.run_validation(data)
     except ValidationError as error:
-        raise refusal(field_problems(error.detail)) from error
+        raise refusal(field_problems(_errors(error))) from error
 
 
 def read_item(data: object) -> HeldItem:
@@ -349,7 +424,7 @@ def read_item(data: object) -> HeldItem:
 
 
 def read_labels(
-    data: Any,
+    data: object,
     *,
     find: Callable[[HeldItem, int | None], Submitted | None],
     leased_at: Callable[[HeldItem], datetime],
@@ -364,15 +439,16 @@ def read_labels(
     try:
         values = _LABELS.run_validation(data)
     except ValidationError as error:
-        raise refusal(_all_problems(data, error.detail, find)) from error
-    labels = tuple(Label(**row) for row in values.pop("judgments"))
-    guideline = values.pop("guideline", None)
-    held_item = HeldItem(**values)
+        sent = data if isinstance(data, dict) else {}
+        raise refusal(_all_problems(sent, _errors(error), find)) from error
+    labels = tuple(Label(**row) for row in values["judgments"])
+    held_item = HeldItem(values["item"], values["lease"], values.get("have", ()))
+    guideline = values.get("guideline")
     return Submission(held_item.item, labels, leased_at(held_item), guideline, held_item.have)
 
 
 def _all_problems(
-    data: Any, errors: Any, find: Callable[[HeldItem, int | None], Submitted | None]
+    data: Nested, errors: Nested, find: Callable[[HeldItem, int | None], Submitted | None]
 ) -> list[RequestProblem]:
     """Return the problems of a malformed request, and those of its well-formed values."""
     problems, labels = field_problems(errors), []
@@ -387,7 +463,14 @@ def _all_problems(
     return problems
 
 
-def field_problems(errors: Any, instance: int | None = None) -> list[RequestProblem]:
+def _errors(error: ValidationError) -> Nested:
+    """Return the errors of an object or of a list, by field or by number."""
+    if not isinstance(error.detail, dict):
+        raise error
+    return error.detail
+
+
+def field_problems(errors: Nested, instance: int | None = None) -> list[RequestProblem]:
     """Return the problems of the fields of an object; labels have their own errors."""
     marks = {
         f"marks.{number}.{field}".removesuffix("."): wrong
@@ -402,7 +485,7 @@ def field_problems(errors: Any, instance: int | None = None) -> list[RequestProb
     ]
 
 
-def _rows(data: Any, errors: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+def _rows(data: Nested, errors: Nested) -> Iterator[tuple[Nested, Nested]]:
     """Yield the labels of a malformed request, each with its errors."""
     wrong = errors.get("judgments", {})
     if "" not in errors and "expected" not in wrong:
@@ -410,5 +493,5 @@ def _rows(data: Any, errors: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[s
             yield row, wrong.get(number, {})
 
 
-def _well_formed(values: Mapping[str, Any], field: str, wrong: Mapping[str, Any]) -> int | None:
+def _well_formed(values: Nested, field: str, wrong: Nested) -> int | None:
     return values.get(field) if wrong.keys().isdisjoint(("", field)) else None

@@ -1,7 +1,5 @@
 """The responses of the judging API, for the API schema."""
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
@@ -30,24 +28,24 @@ REFUSALS = {
     status: OpenApiResponse(ErrorSerializer, description=text) for status, text in _REFUSALS.items()
 }
 
-LABEL: dict[str, Any] = {
-    "min_value": 0,
-    "max_value": LARGEST_VALUE,
-    "help_text": "A label value of the pool's scale.",
-}
+
+def _label() -> serializers.IntegerField:
+    return serializers.IntegerField(
+        min_value=0, max_value=LARGEST_VALUE, help_text="A label value of the pool's scale."
+    )
 
 
-class OwnJudgmentSerializer(serializers.Serializer[Any]):
+class OwnJudgmentSerializer(serializers.Serializer[object]):
     """The assessor's current judgment of an instance."""
 
     judgment = serializers.IntegerField()
-    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
+    label = _label()  # type: ignore[assignment]  # not the field's label
     comment = serializers.CharField()
     marks = MarkSerializer(many=True)
     judged_at = serializers.DateTimeField()
 
 
-class QuestionSerializer(serializers.Serializer[Any]):
+class QuestionSerializer(serializers.Serializer[object]):
     """A special question, which the labels answer."""
 
     text = serializers.CharField()
@@ -57,7 +55,7 @@ class QuestionSerializer(serializers.Serializer[Any]):
     )
 
 
-class InstanceSerializer(serializers.Serializer[Any]):
+class InstanceSerializer(serializers.Serializer[object]):
     """An instance, the unit that receives one label."""
 
     instance = serializers.IntegerField()
@@ -83,7 +81,7 @@ class InstanceSerializer(serializers.Serializer[Any]):
     judgment = OwnJudgmentSerializer(allow_null=True)
 
 
-class ItemSerializer(serializers.Serializer[Any]):
+class ItemSerializer(serializers.Serializer[object]):
     """An item as the judging page shows it."""
 
     item = serializers.IntegerField()
@@ -99,7 +97,7 @@ class ItemSerializer(serializers.Serializer[Any]):
     instances = InstanceSerializer(many=True)
 
 
-class ProgressSerializer(serializers.Serializer[Any]):
+class ProgressSerializer(serializers.Serializer[object]):
     """The judging progress of a topic."""
 
     total = serializers.IntegerField()
@@ -107,26 +105,26 @@ class ProgressSerializer(serializers.Serializer[Any]):
     skipped = serializers.IntegerField()
 
 
-class NextSerializer(serializers.Serializer[Any]):
+class NextSerializer(serializers.Serializer[object]):
     """The next item, or null if none is left, with the topic's progress."""
 
     item = ItemSerializer(allow_null=True)
     progress = ProgressSerializer()
 
 
-class FollowingSerializer(serializers.Serializer[Any]):
+class FollowingSerializer(serializers.Serializer[object]):
     """The next item, or null if none is left."""
 
     next = ItemSerializer(allow_null=True)
 
 
-class SavedLabelSerializer(serializers.Serializer[Any]):
+class SavedLabelSerializer(serializers.Serializer[object]):
     """A stored label."""
 
     instance = serializers.IntegerField()
     judgment = serializers.IntegerField()
     key = serializers.UUIDField()
-    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
+    label = _label()  # type: ignore[assignment]  # not the field's label
     counts = serializers.BooleanField(
         help_text="False if another assessor judged the instance first."
     )
@@ -141,7 +139,7 @@ class SavedSerializer(FollowingSerializer):
     done = serializers.BooleanField()
 
 
-class LeaseSerializer(serializers.Serializer[Any]):
+class LeaseSerializer(serializers.Serializer[object]):
     """A renewed lease and the topic's progress."""
 
     lease = serializers.CharField()
@@ -157,37 +155,37 @@ class ListedJudgmentSerializer(OwnJudgmentSerializer):
     position = serializers.IntegerField()
 
 
-class OwnJudgmentsSerializer(serializers.Serializer[Any]):
+class OwnJudgmentsSerializer(serializers.Serializer[object]):
     """The assessor's current judgments of a topic, in the order of the items."""
 
     judgments = ListedJudgmentSerializer(many=True)
 
 
-class RelatedLabelSerializer(serializers.Serializer[Any]):
+class RelatedLabelSerializer(serializers.Serializer[object]):
     """A label that the assessor gave to a related item."""
 
     item = serializers.IntegerField()
     topic = serializers.CharField()
     position = serializers.IntegerField()
-    label = serializers.IntegerField(**LABEL)  # type: ignore[assignment]  # not the field's label
+    label = _label()  # type: ignore[assignment]  # not the field's label
     url = serializers.CharField(help_text="Address of the item on the judging page.")
 
 
-class ThreadLabelsSerializer(serializers.Serializer[Any]):
+class ThreadLabelsSerializer(serializers.Serializer[object]):
     """The labels of other items of the topic in the thread of an instance."""
 
     instance = serializers.IntegerField()
     labels = RelatedLabelSerializer(many=True)
 
 
-class RelatedLabelsSerializer(serializers.Serializer[Any]):
+class RelatedLabelsSerializer(serializers.Serializer[object]):
     """The assessor's own labels of items with the same thread, and with the same formula."""
 
     threads = ThreadLabelsSerializer(many=True)
     formula = RelatedLabelSerializer(many=True)
 
 
-class RecentCommentsSerializer(serializers.Serializer[Any]):
+class RecentCommentsSerializer(serializers.Serializer[object]):
     """The assessor's last different comments in a task, newest first."""
 
     comments = serializers.ListField(child=serializers.CharField())

@@ -1,12 +1,12 @@
 """The judging API: items, labels, skipped items, leases, trips, comments and related labels."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import IO, TypedDict, TypeVar
 
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
@@ -42,7 +42,7 @@ from assessment.judging.services.judging_page import taken_payload
 from assessment.judging.services.judgments import submit_judgments
 from assessment.models import Judgment
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 # bytes; enough for the HTML of an item with a ticket, and to report comments that are too long
 LARGEST = 4 * 2**20
 _AGAIN = "Sign in again in another tab, then continue here; nothing is lost."
@@ -56,19 +56,31 @@ MESSAGES = {
 STATUSES = {"bad-label": 400, "bad-comment": 400, "malformed": 400, "too-large": 413}
 
 
-class TripRequestSerializer(ObjectSerializer):
+class TripBody(TypedDict):
+    """The valid hours of a trip."""
+
+    hours: int
+
+
+class TripEndBody(TypedDict):
+    """The valid items that the page keeps."""
+
+    have: list[int]
+
+
+class TripRequestSerializer(ObjectSerializer[TripBody]):
     """How long the items of a trip are leased."""
 
     hours = WholeNumberField(min_value=1, max_value=leases.MAX_HOURS)
 
 
-class TripEndRequestSerializer(ObjectSerializer):
+class TripEndRequestSerializer(ObjectSerializer[TripEndBody]):
     """The items that the page keeps."""
 
     have = ItemIdsField(child=WholeNumberField(**ID), max_length=MAX_ITEMS)
 
 
-class TripSerializer(serializers.Serializer[Any]):
+class TripSerializer(serializers.Serializer[object]):
     """The items of a trip in their order, and the end of their leases."""
 
     items = serializers.ListField(child=serializers.IntegerField())
@@ -81,25 +93,37 @@ class PreparedTripSerializer(TripSerializer):
     files = serializers.ListField(child=serializers.CharField())
 
 
-class ReturnedSerializer(serializers.Serializer[Any]):
+class ReturnedSerializer(serializers.Serializer[object]):
     """How many items others can take now."""
 
     returned = serializers.IntegerField()
 
 
-def documented(answer: type[serializers.Serializer[Any]], **schema: Any) -> Callable[[F], F]:
+def documented(
+    answer: type[serializers.Serializer[object]],
+    *,
+    request: type[serializers.Serializer[object]] | None = None,
+    parameters: Sequence[OpenApiParameter] = (),
+) -> Callable[[F], F]:
     """Return the decorator with the schema of a method, which answers with JSON or refuses."""
     answers = {200: answer, **responses.REFUSALS}
-    return extend_schema(tags=["judging"], responses=answers, **schema)
+    return extend_schema(
+        tags=["judging"], responses=answers, request=request, parameters=parameters
+    )
 
 
 class BodyParser(JSONParser):
     """A JSON parser that reports JSON nested too deeply as a client error."""
 
-    def parse(self, *args: Any, **kwargs: Any) -> Any:
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, object] | None = None,
+    ) -> dict[str, object]:
         """Return the parsed body. Raises `ParseError`."""
         try:
-            return super().parse(*args, **kwargs)
+            return super().parse(stream, media_type, parser_context)
         except RecursionError as error:
             raise exceptions.ParseError("the JSON is nested too deeply") from error
 
@@ -115,7 +139,7 @@ class JudgingApi(APIView):
     error_statuses = STATUSES
     error_messages = MESSAGES
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Reject signed-out users, users who did not open the page, and large bodies."""
         super().initial(request, *args, **kwargs)
         # Another user may have signed in since, in another tab. They must not become the author of
@@ -165,7 +189,7 @@ class JudgingApi(APIView):
         """Return the topic and the round, or 404 for users who do not judge it there."""
         return place_or_404(self.person, self.seat.path)
 
-    def shown(self, leased: leases.Taken | None) -> dict[str, Any] | None:
+    def shown(self, leased: leases.Taken | None) -> dict[str, object] | None:
         """Return an item as the page shows it, or None."""
         return taken_payload(leased, seat=self.seat) if leased else None
 
@@ -218,7 +242,7 @@ class RelatedLabelsApi(JudgingApi):
         if related is None:
             raise Http404
 
-        def label(judgment: Judgment, query_id: str) -> dict[str, Any]:
+        def label(judgment: Judgment, query_id: str) -> dict[str, object]:
             address = judging_address(place.path._replace(query_id=query_id))
             return {
                 "item": judgment.instance.item.pk,

@@ -5,8 +5,9 @@ assessor gets has the kind of an answer, its id, or the ids of its formulas.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from arqkit.texts.html.rendering import (
     Key,
@@ -44,6 +45,50 @@ NOT_FOUND = (
 )
 
 
+class JudgmentValues(TypedDict):
+    """An assessor's own judgment of an instance, as JSON values."""
+
+    judgment: int
+    label: int
+    comment: str
+    marks: list[Mapping[str, object]]
+    judged_at: datetime
+
+
+class QuestionValues(TypedDict):
+    """A special question about an instance, and the word of the assessor's own official label."""
+
+    text: str
+    help: str
+    label: str
+
+
+class InstanceValues(TypedDict):
+    """An instance as JSON values; of several in a post, only the first has the text."""
+
+    instance: int
+    text_of: int
+    has_text: bool
+    formula: str
+    heading: str
+    title_html: str
+    html: str
+    question: QuestionValues | None
+    judgment: JudgmentValues | None
+    thread_url: str
+
+
+class ItemValues(TypedDict):
+    """An item as JSON values."""
+
+    item: int
+    kind: str
+    position: int
+    state: str
+    formula_html: str
+    instances: list[InstanceValues]
+
+
 class _Texts(NamedTuple):
     """The texts of an instance before their formulas are typeset."""
 
@@ -73,7 +118,7 @@ def shown_payload(
     lab_slug: str,
     opens_lab: bool,
     questions: AskedQuestions = NOTHING_ASKED,
-) -> dict[str, Any]:
+) -> ItemValues:
     """Return an item with its instances as JSON values, perhaps without links into the lab."""
     item = shown_item.item
     corrections = corrections_of(lab_slug) if shown_item.is_corrected else Corrections()
@@ -85,7 +130,13 @@ def shown_payload(
     formulas = typeset_formulas(keys_of(all_texts), corrections.formulas)
     links = _links(read, lab_slug) if opens_lab else {}
     show = partial(_instance, item=item, questions=questions, formulas=formulas, links=links)
-    has_threads = opens_lab and not shown_item.hides_threads
+    posts = [[texts] for texts in read] if is_alone else _posts(read)
+    instances = [show(texts, post) for post in posts for texts in post]
+    for values, texts in zip(instances, (texts for post in posts for texts in post), strict=True):
+        if is_alone:
+            values["heading"] = ALONE
+        if opens_lab and not shown_item.hides_threads:
+            values["thread_url"] = _thread_url(texts, item, lab_slug)
     state = "skipped" if shown_item.is_skipped else "waiting"
     return {
         "item": item.pk,
@@ -93,13 +144,7 @@ def shown_payload(
         "position": item.position,
         "state": "done" if shown_item.is_done else state,
         "formula_html": compose(candidate, formulas=formulas),
-        "instances": [
-            show(texts, post)
-            | ({"heading": ALONE} if is_alone else {})
-            | {"thread_url": _thread_url(texts, item, lab_slug) if has_threads else ""}
-            for post in ([[texts] for texts in read] if is_alone else _posts(read))
-            for texts in post
-        ],
+        "instances": instances,
     }
 
 
@@ -117,7 +162,7 @@ def saved_payload(saved: SavedLabel) -> dict[str, object]:
     }
 
 
-def judgment_payload(judgment: Judgment) -> dict[str, object]:
+def judgment_payload(judgment: Judgment) -> JudgmentValues:
     """Return an assessor's own judgment as JSON values."""
     return {
         "judgment": judgment.pk,
@@ -179,7 +224,7 @@ def _instance(
     questions: AskedQuestions,
     formulas: Mapping[Key, Typeset],
     links: Mapping[str, str],
-) -> dict[str, object]:
+) -> InstanceValues:
     """Return an instance of a `post` as JSON values; the first has the text, with all marked."""
     instance, first = texts.instance, post[0].instance
     marked = frozenset(other.instance.doc_id for other in post if _is_formula(item))
@@ -203,9 +248,11 @@ def _instance(
         "heading": heading_of(item, instance.post, instance.post_id),
         "title_html": html(texts.title),
         "html": notice + html(texts.body),
-        "question": question
-        and {"text": question.text, "help": question.help, "label": questions.label},
+        "question": {"text": question.text, "help": question.help, "label": questions.label}
+        if question
+        else None,
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
+        "thread_url": "",
     }
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arqlab.core.models import Topic, User
 from arqlab.labs.selectors import corrections_of
@@ -38,13 +38,13 @@ def open_sitting(
             leased = take_item(item_id=item_id, stack=place.stack, seat=seat, at=at)
     except JudgingError as error:
         refusal = error.message
-    items: list[dict[str, Any]] = []
+    items, have = list[dict[str, object]](), list[int]()
     while len(items) < count:
-        have = [item["item"] for item in items]
         following = take_next(stack=place.stack, seat=seat, have=have, at=at)
         if following is None:
             break
         items.append(taken_payload(following, seat=seat))
+        have.append(following.shown.item.pk)
     asked_for = taken_payload(leased, seat=seat) if leased else None
     return Sitting(_question_html(place.topic), items, asked_for, refusal, work_on(place, user))
 
@@ -56,7 +56,7 @@ def taken_payload(leased: Taken, *, seat: Seat) -> dict[str, object]:
     payload = shown_payload(
         leased.shown, lab_slug=path.lab, opens_lab=path.opens_lab, questions=questions
     )
-    return payload | leased.lease._asdict()
+    return {**payload, **leased.lease._asdict()}
 
 
 def _question_html(topic: Topic) -> str:

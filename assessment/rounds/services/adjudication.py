@@ -7,7 +7,7 @@ So an instance has at most one adjudicated label.
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 from django.db import transaction
@@ -36,7 +36,7 @@ DECIDED_MEANWHILE = (
 THIRD_NOTE = "Two assessors disagree about it. Your label is the decision."
 
 
-def shown_instance(instance: PoolInstance, *, lab_slug: str) -> dict[str, Any]:
+def shown_instance(instance: PoolInstance, *, lab_slug: str) -> dict[str, object]:
     """Return the typeset text, heading, formula and thread of an instance."""
     lab = instance.item.topic.task.lab
     post = posts_of(lab, [instance.post_id]).get(instance.post_id)
