@@ -1,7 +1,6 @@
 """Leaderboards and scores as JSON, under the same permissions as the pages."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -28,7 +27,7 @@ QRELS = OpenApiParameter(
 )
 
 
-class MeasureSerializer(serializers.Serializer[Any]):
+class MeasureSerializer(serializers.Serializer[object]):
     """One column of a leaderboard."""
 
     label = serializers.CharField(help_text="As written in papers.")  # type: ignore[assignment]  # not the field's label
@@ -36,7 +35,7 @@ class MeasureSerializer(serializers.Serializer[Any]):
     ceiling = serializers.FloatField(allow_null=True, help_text="The best possible mean.")
 
 
-class BoardRunSerializer(serializers.Serializer[Any]):
+class BoardRunSerializer(serializers.Serializer[object]):
     """One row of a leaderboard."""
 
     id = serializers.IntegerField(help_text="As in the addresses of the run.")
@@ -44,7 +43,7 @@ class BoardRunSerializer(serializers.Serializer[Any]):
         child=serializers.FloatField(allow_null=True), help_text="By measure label."
     )
 
-    def get_fields(self) -> dict[str, Any]:
+    def get_fields(self) -> dict[str, serializers.Field]:
         """Return a field for each column of the board before the scores."""
         columns = {
             column.key: serializers.BooleanField() if column.mark else serializers.CharField()
@@ -53,7 +52,7 @@ class BoardRunSerializer(serializers.Serializer[Any]):
         return {**columns, **super().get_fields()}
 
 
-class BoardSerializer(serializers.Serializer[Any]):
+class BoardSerializer(serializers.Serializer[object]):
     """A leaderboard: baselines first, then teams by their best run."""
 
     task = serializers.CharField()
@@ -67,7 +66,7 @@ class BoardSerializer(serializers.Serializer[Any]):
     runs = BoardRunSerializer(many=True)
 
 
-class RunScoresSerializer(serializers.Serializer[Any]):
+class RunScoresSerializer(serializers.Serializer[object]):
     """The scores of one run."""
 
     team = serializers.CharField()
@@ -123,7 +122,7 @@ class RunScoresApi(APIView):
         return Response(_run_scores(line, visible.qrel_set.name, scores[scored.pk]))
 
 
-def _run_scores(line: BoardRow, qrels: str, topics: Mapping[str, Any]) -> dict[str, Any]:
+def _run_scores(line: BoardRow, qrels: str, topics: Mapping[str, object]) -> dict[str, object]:
     return {
         "team": line.run.team,
         "run": line.run.tag,

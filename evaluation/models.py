@@ -1,6 +1,7 @@
 """Scores of runs against qrels, and the released leaderboards."""
 
 from collections.abc import Iterable
+from typing import TypedDict
 
 from django.db import models
 
@@ -9,6 +10,18 @@ from assessment.models import QrelSet
 from submissions.models import Run
 
 RUN_FACTS = ("team", "tag", "data", "flags", "standings")
+
+
+class RunFacts(TypedDict):
+    """What a leaderboard lists of a run, and a release or an erratum stores: the `RUN_FACTS`."""
+
+    team: str
+    tag: str
+    data: str
+    flags: list[str]
+    standings: list[str]
+
+
 """The facts of a released run whose later changes are errata."""
 
 
@@ -205,9 +218,15 @@ class ReleasedRun(models.Model):
         return f"{self.team} {self.tag}"
 
     @property
-    def facts(self) -> dict[str, object]:
+    def facts(self) -> RunFacts:
         """Return what a later change of the run would contradict."""
-        return {name: getattr(self, name) for name in RUN_FACTS}
+        return {
+            "team": self.team,
+            "tag": self.tag,
+            "data": self.data,
+            "flags": self.flags,
+            "standings": self.standings,
+        }
 
 
 class Erratum(models.Model):

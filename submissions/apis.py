@@ -258,7 +258,7 @@ class RunListApi(ListAPIView):
         )
 
     @extend_schema(parameters=[RunFilterSerializer], responses={200: RunSerializer(many=True)})
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
         """List the runs of your teams (for organizers, of all teams), newest first."""
         return super().get(request, *args, **kwargs)
 
@@ -406,7 +406,7 @@ def _key(text: str | None) -> UUID | None:
         raise serializers.ValidationError({"Idempotency-Key": ["Send a UUID."]}) from None
 
 
-def _team(request: Request, task: Task, name: Any) -> Team:
+def _team(request: Request, task: Task, name: str | None) -> Team:
     """Return the named team, or the only team the user can submit for."""
     teams = list(teams_to_submit_for(request.user, task))
     matching = [team for team in teams if name is None or team.name.lower() == str(name).lower()]

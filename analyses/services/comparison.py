@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -205,6 +205,7 @@ def run_pair(compared: ComparedRuns, first: int, second: int) -> RunPair | None:
         second=compared.runs[second],
         topics=sorted((ComparedTopic(*row) for row in rows), key=lambda row: -row.difference),
         means=(mean_first, mean_second),
+        difference=float(differences.mean()),
         low=float(low),
         high=float(high),
         tests=[
@@ -215,11 +216,17 @@ def run_pair(compared: ComparedRuns, first: int, second: int) -> RunPair | None:
     )
 
 
-def _figures(differences: Reals) -> dict[str, Any]:
+class _Figures(TypedDict):
+    wins: int
+    ties: int
+    losses: int
+    effect: float | None
+
+
+def _figures(differences: Reals) -> _Figures:
     """Return the figures of two runs that do not need their topics."""
     [[wins, ties, losses]] = wins_ties_losses(differences).tolist()
     return {
-        "difference": float(differences.mean()) if differences.size else None,
         "wins": wins,
         "ties": ties,
         "losses": losses,
@@ -264,7 +271,10 @@ def _summary(compared: ComparedRuns, first: int, second: int, p: float) -> PairS
     scores = compared.matrix.scores[[first, second]]
     differences = pair_differences(scores[:, ~np.isnan(scores).any(axis=0)])
     runs, topics = (compared.runs[first], compared.runs[second]), differences.shape[1]
-    return PairSummary(*runs, p=number_or_none(p), topics=topics, **_figures(differences))
+    mean = float(differences.mean()) if differences.size else None
+    return PairSummary(
+        *runs, p=number_or_none(p), topics=topics, difference=mean, **_figures(differences)
+    )
 
 
 def group_correlations(groups: Sequence[TopicGroup]) -> list[GroupPair]:

@@ -40,7 +40,7 @@ def time_sheet_of(lab: Lab, *, person: User | None = None) -> TimeSheet:
     judgments = Judgment.objects.filter(instance__item__pool__task__lab=lab)
     if person:
         judgments = judgments.filter(assessor=person)
-    works: dict[tuple[Any, ...], WorkSum] = defaultdict(WorkSum)
+    works: dict[tuple[int | None, Task, Round | None, int, date], WorkSum] = defaultdict(WorkSum)
     pools = Pool.objects.filter(task__lab=lab).select_related("task__lab", "round")
     places = {pool.pk: (pool.task, pool.round) for pool in pools.only("task", "round")}
     grouped = _grouped(judgments, ZoneInfo(rule.time_zone))

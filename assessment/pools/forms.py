@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 from django import forms
 
@@ -27,8 +26,8 @@ class DepthField(forms.IntegerField):
         lowest: int = 0,
         highest: int = DEEPEST,
         required: bool = True,
-        **kwargs: Any,
-    ):
+        help_text: str = "",
+    ) -> None:
         sentence = (
             f"Enter a whole number from {lowest} to {highest} for {label[0].lower()}{label[1:]}."
         )
@@ -39,7 +38,7 @@ class DepthField(forms.IntegerField):
             max_value=highest,
             required=required,
             error_messages=errors,
-            **kwargs,
+            help_text=help_text,
         )
 
 

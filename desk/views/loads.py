@@ -1,7 +1,7 @@
 """The pages that load labs, topics, qrels, judgments and collections, and the pages of loads."""
 
 from functools import partial
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -367,7 +367,7 @@ def _place(load: Job) -> Lab | Task | None:
     return load.task or load.lab
 
 
-def _context(load: Job) -> dict[str, Any]:
+def _context(load: Job) -> dict[str, object]:
     again = load.state in REPEATABLE
     return {
         "load": load,

@@ -1,14 +1,13 @@
 """The errata of released leaderboards: what has changed since, when, why and by whom."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 from django.db.models import Q
 
 from arqkit.standings import FLAGS, OUT_OF_COMPETITION, STANDINGS, WITHDRAWN, standing_of
 from arqlab.core.models import AuditEvent, Lab, User
 from arqlab.labs.selectors import organizers_of
-from evaluation.models import RUN_FACTS, Erratum, Leaderboard, ReleasedRun
+from evaluation.models import Erratum, Leaderboard, ReleasedRun, RunFacts
 from evaluation.selectors.records import released_runs, run_facts
 from submissions.models import Run, standings_of
 
@@ -26,12 +25,11 @@ def errata_of(leaderboard: Leaderboard, runs: Sequence[ReleasedRun] | None = Non
     """
     stored = list(leaderboard.errata.select_related("run", "author").order_by("made_at", "pk"))
     entries = released_runs(leaderboard) if runs is None else runs
-    stored_facts: dict[int, dict[str, Any]] = {}
+    facts = {entry.run_id: entry.facts for entry in entries}
     for erratum in stored:
-        stored_facts.setdefault(erratum.run_id or 0, {}).update(erratum.facts)
-    unstored = [
-        _change(entry, {**entry.facts, **stored_facts.get(entry.run_id, {})}) for entry in entries
-    ]
+        if erratum.run_id in facts:
+            facts[erratum.run_id].update(erratum.facts)
+    unstored = [_change(entry, facts[entry.run_id]) for entry in entries]
     return stored + sorted(filter(None, unstored), key=lambda erratum: erratum.made_at)
 
 
@@ -55,17 +53,17 @@ def party_of(author: User | None, lab: Lab) -> str:
     return f"team {team.name}" if team else ORGANIZERS
 
 
-def _change(entry: ReleasedRun, before: dict[str, Any]) -> Erratum | None:
+def _change(entry: ReleasedRun, before: RunFacts) -> Erratum | None:
     """Return the unsaved erratum of a run whose facts differ from those before, or None."""
     run = entry.run
     now = run_facts(run, standings_of(run))
-    facts = {name: now[name] for name in RUN_FACTS if now[name] != before[name]}
+    facts = {name: value for name, value in now.items() if value != before.get(name)}
     if not facts:
         return None
     leaderboard = entry.leaderboard
     erratum = Erratum(leaderboard=leaderboard, run=run, name=str(entry), facts=facts)
-    erratum.text = _text(facts)
-    added = {*facts.get("standings", ())} - {*before["standings"]}
+    erratum.text = _text(now, facts)
+    added = {*now["standings"]} - {*before["standings"]}
     if WITHDRAWN.key in added and run.withdrawn_at:
         erratum.made_at, erratum.author = run.withdrawn_at, run.withdrawn_by
         # Who withdrew a run before there were errata did not write the reason for everyone.
@@ -96,16 +94,19 @@ def _event(leaderboard: Leaderboard, run: Run) -> AuditEvent | None:
     )
 
 
-def _text(facts: dict[str, Any]) -> str:
+def _text(facts: RunFacts, changed: Collection[str]) -> str:
     """Return what has changed as one sentence without its full stop."""
     parts = []
-    if "standings" in facts:
+    if "standings" in changed:
         standing = standing_of([one for one in STANDINGS if one.key in facts["standings"]])
         parts.append(standing.word or "official again")
-    parts += [f"{name} changed to {facts[name]}" for name in ("team", "tag") if name in facts]
-    if "data" in facts:
+    if "team" in changed:
+        parts.append(f"team changed to {facts['team']}")
+    if "tag" in changed:
+        parts.append(f"tag changed to {facts['tag']}")
+    if "data" in changed:
         parts.append(f"data changed to {facts['data'] or 'unknown'}")
-    if "flags" in facts:
+    if "flags" in changed:
         words = [flag.yes if flag.key in facts["flags"] else flag.no for flag in FLAGS]
         parts.append(f"changed to {', '.join(words).lower()}")
     text = "; ".join(parts)

@@ -7,7 +7,6 @@ reasons.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
-from typing import Any
 
 from django.db.models import Count, Max
 from django.db.models.fields.json import KeyTransform
@@ -20,7 +19,7 @@ from arqlab.core.models import Task, Topic
 from arqlab.labs.selectors import topics_xml
 from assessment.models import Pool, QrelSet
 from collection.models import VisualMap
-from evaluation.models import RUN_FACTS, Leaderboard, ReleasedRun, TopicScore
+from evaluation.models import RUN_FACTS, Leaderboard, ReleasedRun, RunFacts, TopicScore
 from submissions.models import Run, standings_of
 
 RULES = ("max_characters", "order", "pooling_order", "tokenizer", "answered_only")
@@ -33,7 +32,7 @@ _LISTED = (
 """The fields of a run that its facts come from."""
 
 
-def run_facts(run: Run, standings: Collection[Standing]) -> dict[str, Any]:
+def run_facts(run: Run, standings: Collection[Standing]) -> RunFacts:
     """Return what a leaderboard lists of a run: team, tag, data, and keys of flags, standings."""
     return {
         "team": run.team.name,
@@ -157,7 +156,7 @@ def board_topics(task: Task, release: int | None) -> dict[str, Topic]:
 
 
 def listed_run(
-    key: int, facts: Mapping[str, Any], values: Mapping[str, float], *, erratum: str = ""
+    key: int, facts: RunFacts, values: Mapping[str, float], *, erratum: str = ""
 ) -> BoardRun:
     """Return a run (key) with its facts and values, as a board lists it."""
     return BoardRun(

@@ -6,7 +6,7 @@ Every page, API and file that shows a score before the release asks `own_means`.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Min
 
@@ -29,7 +29,7 @@ from evaluation.permissions import ScoreAccess
 from evaluation.selectors.boards import live_board, live_scores
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.services.scoring import comparable_indexes, scoring_work
-from submissions.models import Run
+from submissions.models import Run, RunQuerySet
 
 RELEASED_STEP = 0.001
 """The step of means by qrels that are released, whose labels everyone knows."""
@@ -113,7 +113,7 @@ def counted_runs(access: ScoreAccess) -> list[int]:
     return counted
 
 
-def _submissions(task: int) -> Any:
+def _submissions(task: int) -> RunQuerySet:
     """Return the scored submissions of a task (key), in the order in which they were scored."""
     scored = Run.objects.submitted().filter(task=task, scorings__isnull=False)
     return scored.annotate(first=Min("scorings__pk")).order_by("first")

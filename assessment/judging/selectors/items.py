@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -228,7 +228,7 @@ def shown_item(item_id: int, *, stack: Stack, user_id: int) -> ShownItem | None:
     return item if item and item.instances else None
 
 
-def _shown(values: Iterable[tuple[Any, ...]], user_id: int) -> ShownItem:
+def _shown(values: Iterable[tuple[object, ...]], user_id: int) -> ShownItem:
     rows = list(map(ShownRow.of, values))
     first = rows[0]
     judged = Judgment.objects.in_bulk([row.judgment for row in rows if row.judgment])

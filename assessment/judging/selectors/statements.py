@@ -6,7 +6,8 @@ much more CPU time a judgment takes without it (docs/adr/0017). Queries that wou
 """
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
+from uuid import UUID
 
 from django.db import connection
 
@@ -176,7 +177,7 @@ def _planned(name: str, query: str, **types: str) -> Planned:
     return Planned(name, query.format(**_POSTGRESQL), query.format(**_SQLITE), **types)
 
 
-def database_moment(at: datetime) -> Any:
+def database_moment(at: datetime) -> object:
     """Return a datetime as the database expects it in these statements."""
     return connection.ops.adapt_datetimefield_value(at)
 
@@ -190,7 +191,7 @@ class SubmittedRow(NamedTuple):
     instance: int
     judgment: int | None
     assessor: int | None
-    key: Any
+    key: UUID | str | None
     topic: int
     is_done: bool
     is_closed: bool
@@ -199,7 +200,7 @@ class SubmittedRow(NamedTuple):
     scale: str
     pool: int | None
     has_role: bool
-    held_since: Any
+    held_since: datetime | str
     sent_labels: str | None
     is_set_aside: bool
     has_text: bool
@@ -254,7 +255,7 @@ class ShownRow(NamedTuple):
     post_values: tuple[object, ...]
 
     @classmethod
-    def of(cls, values: tuple[Any, ...]) -> "ShownRow":
+    def of(cls, values: tuple[object, ...]) -> "ShownRow":
         """Return a row, whose last values are those of `POST_COLUMNS`."""
         named = len(cls._fields) - 1
         return cls._make((*values[:named], values[named:]))

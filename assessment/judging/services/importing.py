@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 from django.db import IntegrityError, transaction
@@ -46,7 +46,7 @@ class ImportNames(NamedTuple):
     people: Mapping[str, int]
     versions: Mapping[int, int]
 
-    def details(self, row: JudgedLine) -> dict[str, Any]:
+    def details(self, row: JudgedLine) -> dict[str, object]:
         """Return the fields of a judgment that a line has; the default text (0) has no key."""
         fields = {
             "assessor_id": self.people.get(row.assessor or ""),
@@ -96,7 +96,7 @@ class _Known(NamedTuple):
     has_judgments: bool
     judgment: int | None
     label: int | None
-    details: dict[str, Any]
+    details: dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ def _fate(row: JudgedLine, instance: _Known, names: ImportNames, choice: LoadCho
     if row.label == instance.label and is_same:
         return Fate.UNCHANGED
     judged_at = instance.details["judged_at"]
-    if row.judged_at is None or judged_at is None or row.judged_at >= judged_at:
+    if row.judged_at is None or not isinstance(judged_at, datetime) or row.judged_at >= judged_at:
         return Fate.CHANGED
     return Fate.REPLACED if choice.takes_older else Fate.OLDER
 

@@ -1,7 +1,7 @@
 """The list of judgments: each item with its formula or the beginning of its post, and its marks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
@@ -26,6 +26,11 @@ EXCERPT = 80  # characters, including LaTeX
 _Part = str | PostText  # words, or one formula
 
 
+class _Mark(TypedDict):
+    exact: str
+    formulas: list[str]
+
+
 class QuotedMark(NamedTuple):
     """A marked passage with typeset formulas, and whether it is a single formula."""
 
@@ -43,7 +48,7 @@ def quoted_marks(
     keys = keys_of(texts.values())
     typeset = typeset_formulas(keys, corrected) if keys else {}
 
-    def quoted(mark: Mapping[str, Any]) -> QuotedMark:
+    def quoted(mark: _Mark) -> QuotedMark:
         parts = [compose(texts[latex], formulas=typeset) for latex in mark["formulas"]]
         pairs = zip(mark["exact"].split(FORMULA), [*parts, ""], strict=True)
         return QuotedMark(format_html_join("", "{}{}", pairs), mark["exact"] == FORMULA)

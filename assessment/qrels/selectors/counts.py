@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -198,7 +198,7 @@ def _kept_of(task: Task, pools: list[Pool], marks: Marks) -> _Kept:
     return entry
 
 
-def _counted(relevant: Collection[int], **where: Any) -> dict[int, TopicTally]:
+def _counted(relevant: Collection[int], **where: object) -> dict[int, TopicTally]:
     """Count the topics with official items where this holds; `relevant` are values of labels."""
     tallies = defaultdict[int, TopicTally](TopicTally)
     is_waiting = Q(done_at=None)
@@ -247,8 +247,8 @@ class LocalDay(TruncDate):
     """The day of a time in a time zone; on SQLite, UTC needs no Python function for each row."""
 
     def as_sqlite(
-        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **options: Any
-    ) -> Any:
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **options: object
+    ) -> tuple[str, tuple[str | int, ...]]:
         """Return the SQL for SQLite."""
         if self.get_tzname() != "UTC":
             return self.as_sql(compiler, connection, **options)
@@ -260,8 +260,8 @@ class UtcHour(TruncHour):
     """The hour of a time in UTC; on SQLite, without a Python function for each row."""
 
     def as_sqlite(
-        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **options: Any
-    ) -> Any:
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **options: object
+    ) -> tuple[str, tuple[str | int, ...]]:
         """Return the SQL for SQLite."""
         sql, parameters = compiler.compile(self.lhs)
         return f"substr({sql}, 1, 13) || ':00:00'", parameters

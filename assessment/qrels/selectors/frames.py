@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from io import BytesIO
-from typing import Any
 
 import polars as pl
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Model, Prefetch, QuerySet
 
 from arqkit.labels import LabelScale
 from arqlab.core.models import Task
@@ -127,7 +126,7 @@ def judgment_frame(judgments: QuerySet[Judgment], *names: str, **renamed: str) -
 
 
 def read_frame(
-    rows: QuerySet[Any, Any], schema: Mapping[str, pl.DataType | type[pl.DataType]]
+    rows: QuerySet[Model, object], schema: Mapping[str, pl.DataType | type[pl.DataType]]
 ) -> pl.DataFrame:
     """Return the rows of `values_list`, with annotations after the fields, in one query.
 
@@ -140,7 +139,7 @@ def read_frame(
 
 
 def _copied(
-    rows: QuerySet[Any, Any], schema: Mapping[str, pl.DataType | type[pl.DataType]]
+    rows: QuerySet[Model, object], schema: Mapping[str, pl.DataType | type[pl.DataType]]
 ) -> pl.DataFrame:
     try:
         sql, parameters = rows.query.sql_with_params()

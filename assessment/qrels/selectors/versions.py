@@ -1,10 +1,10 @@
 """Frozen versions of qrels."""
 
 import hashlib
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Model, Q, QuerySet
 
 from arqkit.judgments.qrels import JudgedTopic, judged_topics
 from arqlab.core.caches import cached_value, key_of
@@ -104,7 +104,7 @@ def lab_fingerprint(lab: Lab) -> str:
     It is unchanged after loading the same folder again.
     """
     digest = hashlib.sha256()
-    parts: tuple[QuerySet[Any], ...] = (
+    parts: tuple[QuerySet[Model], ...] = (
         Lab.objects.filter(pk=lab.pk),
         Task.objects.filter(lab=lab).order_by("pk"),
         Topic.objects.filter(task__lab=lab).order_by("pk"),
@@ -118,7 +118,7 @@ def lab_fingerprint(lab: Lab) -> str:
     for rows in parts:
         for row in rows.values_list():
             digest.update(repr(row).encode())
-    keys: tuple[QuerySet[Any], ...] = (
+    keys: tuple[QuerySet[Model], ...] = (
         Run.objects.filter(task__lab=lab),
         Assignment.objects.filter(topic__task__lab=lab),
         Judgment.official.filter(instance__item__pool__task__lab=lab),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
@@ -136,7 +136,7 @@ def round_progress(round_: Round) -> list[PersonProgress]:
     return [PersonProgress(person, *counts[person.pk]) for person in by_name(counts)]
 
 
-def by_name(keys: Iterable[Any]) -> QuerySet[User]:
+def by_name(keys: Iterable[int | str]) -> QuerySet[User]:
     """Return the users with these keys in the order of their names."""
     return User.objects.filter(pk__in=keys).order_by("first_name", "last_name", "username")
 

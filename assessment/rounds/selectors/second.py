@@ -1,6 +1,6 @@
 """Second judgments: the items that can be judged again, pairs of labels, and their agreement."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 from django.db.models import Q
@@ -170,8 +170,9 @@ def assessor_times(pairs: pl.DataFrame) -> list[AssessorTime]:
 def _time(pairs: pl.DataFrame, side: str, key: str | None) -> tuple[int, float | None]:
     """Return the number and the median seconds of the labels of a side, by one or all assessors."""
     labelled = pairs if key is None else pairs.filter(_assessor(side) == key)
-    milliseconds: Any = labelled[f"{side}_ms"].median()
-    return labelled.height, None if milliseconds is None else milliseconds / 1000
+    milliseconds = labelled[f"{side}_ms"].median()
+    seconds = milliseconds / 1000 if isinstance(milliseconds, int | float) else None
+    return labelled.height, seconds
 
 
 def _assessor(side: str) -> pl.Expr:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Max
@@ -168,7 +168,7 @@ class RoundPlan:
     items: Mapping[int, Sequence[CopiedItem]]
     title: str = ""
     note: str = ""
-    source: Mapping[str, Any] = field(default_factory=dict)
+    source: Mapping[str, object] = field(default_factory=dict)
     gold: QrelSet | None = None
     scale: LabelScale | None = None
 
@@ -198,13 +198,14 @@ def make_round(*, task: Task, plan: RoundPlan, by: User | None, at: datetime) ->
         made_by=by,
         made_at=at,
     )
+    seed = plan.source.get("seed")
     pool = Pool.objects.create(
         task=task,
         round=round_,
         number=1,
         settings={},
         scale=(plan.scale or task_scale(task)).rows(),
-        seed=int(plan.source.get("seed", 0)),
+        seed=seed if isinstance(seed, int) else 0,
         runs=[],
         sha256=_hash(plan.items),
         frozen_at=at,
