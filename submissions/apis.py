@@ -247,7 +247,7 @@ class RunListApi(ListAPIView):
         task = _task(self.request, self.kwargs["lab"], self.kwargs["task"])
         return runs_visible_to(self.request.user, task).select_related("task__lab")
 
-    def filter_queryset(self, queryset: QuerySet[Any]) -> Any:
+    def filter_queryset(self, queryset: QuerySet) -> Any:
         """Return the runs that the address asks for."""
         run_filter = RunFilterSerializer(data=self.request.query_params)
         run_filter.is_valid(raise_exception=True)

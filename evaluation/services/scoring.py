@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import polars as pl
 from django.conf import settings
@@ -64,6 +64,13 @@ OPENING, READING, ROWS = 0.003, 2e-6, 1_000
 report has no number."""
 
 
+class _Comparison(Protocol):
+    """The references of a task, and how similar the answers of a team are to them."""
+
+    def values(self, answers: Mapping[str, str], *, team: int) -> dict[str, float]:
+        """Return the value of each topic that has one."""
+
+
 class TextScorer:
     """The measures of a task that compare texts, with their references, for many runs."""
 
@@ -91,7 +98,7 @@ class TextScorer:
 
 def _comparison(
     measure: Measure, task: Task, references: Mapping[str, Collection[Reference]]
-) -> BestReference[Any]:
+) -> _Comparison:
     """Return what compares answers by a measure, which loads the model if it needs it."""
     if not is_by_model(measure, task):
         return lexical_overlap(references)

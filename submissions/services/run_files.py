@@ -179,7 +179,7 @@ class FoundRun:
     line: int | None
     team: str
     metadata: RunMetadata
-    stored: Mapping[str, Any] = field(default_factory=dict)
+    stored: Mapping[str, object] = field(default_factory=dict)
     holds_tag: bool = True
 
     @property
@@ -270,12 +270,12 @@ def _faults(run: FoundRun, task: str, others: set[str]) -> Iterator[Problem]:
 
 
 def _found(
-    file: SourcePath, name: str, source: str, line: int | None, values: Mapping[str, Any]
+    file: SourcePath, name: str, source: str, line: int | None, values: Mapping[str, object]
 ) -> FoundRun:
     """Return a run with the details that are given, and others from the name of its file."""
-    described = {key: value for key, value in values.items() if key in _DESCRIBED}
+    described: dict[str, Any] = {key: value for key, value in values.items() if key in _DESCRIBED}
     stored = {key: value for key, value in values.items() if key not in {*_DESCRIBED, "team"}}
-    team = values.get("team") or read_name(name).team or ""
+    team = str(values.get("team") or read_name(name).team or "")
     metadata = replace(metadata_from_name(name), **described)
     return FoundRun(file, name, source, line, team, metadata, stored)
 
@@ -284,7 +284,7 @@ def _rows(
     manifest: SourcePath,
     files: Mapping[str, SourcePath],
     problems: FileProblems,
-    described: Mapping[SourcePath, Mapping[str, Any]],
+    described: Mapping[SourcePath, Mapping[str, object]],
 ) -> Iterator[FoundRun]:
     source = PurePosixPath(manifest.name)
     text = io.StringIO(source_text(manifest.content(), path=manifest.name), newline="")

@@ -1,7 +1,8 @@
 """The pages and downloads that show runs."""
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TypedDict
 
 import polars as pl
 from django.core.files.base import ContentFile
@@ -30,6 +31,7 @@ from arqlab.web import (
 from submissions.models import Run, RunQuerySet
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import (
+    Quota,
     identical_runs,
     quotas_of,
     run_bytes,
@@ -45,6 +47,15 @@ STATES = {**dict(Run.Status.choices), "withdrawn": "Withdrawn"}
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
 
+class SubmissionState(TypedDict):
+    """What pages say about submitting: whether the user may, and how many runs."""
+
+    state: str
+    is_post_hoc: bool
+    organizes: bool
+    quotas: Sequence[Quota]
+
+
 @pages.read(
     "",
     "run-list",
@@ -53,18 +64,21 @@ WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 )
 def run_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the runs of the user's teams, or of all teams for organizers."""
-    runs, context = runs_visible_to(request.user, task).for_lists(), submission_state(request, task)
-    organizes = context["organizes"]
-    context["identical"] = identical_runs(task) if organizes else []
-    context["budget"] = lab_budget(task.lab) if organizes else None
-    context["kept"] = CHECKS_KEPT.days
-    empty = _empty_list(task, context)
+    runs, state = runs_visible_to(request.user, task).for_lists(), submission_state(request, task)
+    organizes = state["organizes"]
+    context = {
+        **state,
+        "identical": identical_runs(task) if organizes else [],
+        "budget": lab_budget(task.lab) if organizes else None,
+        "kept": CHECKS_KEPT.days,
+    }
+    empty = _empty_list(task, state)
     submitted = _runs_table(request, task, runs, organizes=organizes, empty=empty)
     checked = Table[Run]("checked", _run_columns(task, "Checked"), runs.filter(check_only=True))
     return answer(request, "submissions/run_list.html", context, submitted, checked)
 
 
-def submission_state(request: HttpRequest, task: Task) -> dict[str, Any]:
+def submission_state(request: HttpRequest, task: Task) -> SubmissionState:
     """Return what pages say about submitting: whether the user may, and how many runs."""
     organizes, now = may_organize(request.user, task.lab), timezone.now()
     is_post_hoc = task.takes_post_hoc(now) and not organizes
@@ -124,7 +138,7 @@ def _run_columns(task: Task, at: str) -> list[Column[Run]]:
     ]
 
 
-def _empty_list(task: Task, context: dict[str, Any]) -> Empty:
+def _empty_list(task: Task, context: SubmissionState) -> Empty:
     upload = task_url("submissions:run-upload", task)
     if not context["quotas"]:
         return Empty(

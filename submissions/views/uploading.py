@@ -1,6 +1,6 @@
 """The page that uploads runs, and what it guesses from the names of the files."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from django.conf import settings
 from django.contrib import messages
@@ -112,15 +112,24 @@ def _take(
     return runs
 
 
-def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> HttpResponse:
+def _page(
+    request: HttpRequest,
+    task: Task,
+    form: UploadForm,
+    *,
+    errors: Sequence[str] = (),
+    question: str = "",
+    status: int = 200,
+) -> HttpResponse:
     context = {
         "form": form,
         "run_bytes": file_limits(task).max_run_bytes,
         "zip_bytes": settings.RUN_MAX_BYTES,
         **submission_state(request, task),
-        **extra,
+        "errors": errors,
+        "question": question,
     }
-    return render(request, "submissions/run_upload.html", context, status=extra.get("status", 200))
+    return render(request, "submissions/run_upload.html", context, status=status)
 
 
 def _refuse(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Q
@@ -143,8 +143,8 @@ def record_case(
     """
     if not question.strip() or not decision.text.strip():
         raise UserError("Write the question that was decided, and the decision.", code="empty")
-    return _collect(
-        task,
+    entry = GuidelineEntry(
+        task=task,
         kind=GuidelineEntry.Kind.CASE,
         question=question,
         decision=decision.text,
@@ -156,6 +156,7 @@ def record_case(
         decided_by=by,
         **item._asdict(),
     )
+    return _collect(entry)
 
 
 def add_example(
@@ -164,8 +165,8 @@ def add_example(
     """Collect an example of a label. Raise `UserError` as `record_case`, and without an item."""
     if not item.item or not reason.strip():
         raise UserError("Choose an item, and write the reason for its label.", code="empty")
-    return _collect(
-        task,
+    entry = GuidelineEntry(
+        task=task,
         kind=GuidelineEntry.Kind.EXAMPLE,
         label=label,
         reason=reason,
@@ -173,6 +174,7 @@ def add_example(
         decided_by=by,
         **item._asdict(),
     )
+    return _collect(entry)
 
 
 @transaction.atomic
@@ -195,16 +197,16 @@ def keep_entry(*, entry: GuidelineEntry, by: User | None) -> None:
 
 
 @transaction.atomic
-def _collect(task: Task, **fields: Any) -> GuidelineEntry:
-    label = fields["label"]
+def _collect(entry: GuidelineEntry) -> GuidelineEntry:
+    task, label = entry.task, entry.label
     if label is not None and label not in task_scale(task).values:
         raise UserError(f"Unknown label {label}. Choose a label of the task.", code="bad-label")
-    texts = ("question", "decision", "reason")
-    if any(len(fields.get(name, "")) > LONGEST_ENTRY for name in texts):
+    if any(len(text) > LONGEST_ENTRY for text in (entry.question, entry.decision, entry.reason)):
         raise UserError(
             f"Shorten each text to at most {LONGEST_ENTRY:,} characters.", code="too-long"
         )
-    entry = GuidelineEntry.objects.create(task=task, since=_locked_version(task) + 1, **fields)
+    entry.since = _locked_version(task) + 1
+    entry.save(force_insert=True)
     _record(entry, f"guideline.add-{entry.kind}", entry.decided_by)
     return entry
 

@@ -1,9 +1,8 @@
 """Late labels: stored when they arrive, and kept or excluded by an organizer."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from itertools import groupby
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -81,9 +80,11 @@ def decide_late_labels(
                 answer="A late label was kept since.",
                 at=at,
             )
-    fields = {"decision": decision, "reason": reason, "decided_by": by, "decided_at": at}
-    LateLabel.objects.filter(pk__in=[late.pk for late in decided_labels]).update(**fields)
-    _report(task, [late.judgment for late in decided_labels], fields)
+    LateLabel.objects.filter(pk__in=[late.pk for late in decided_labels]).update(
+        decision=decision, reason=reason, decided_by=by, decided_at=at
+    )
+    judgments_decided = [late.judgment for late in decided_labels]
+    _report(task, judgments_decided, decision=decision, reason=reason, at=at, by=by)
     return len(decided_labels), len(labels) - len(decided_labels)
 
 
@@ -107,27 +108,29 @@ def complete_items(items: Iterable[int], at: datetime) -> None:
     waiting.update(done_at=at, leased_to=None, leased_until=None)
 
 
-def _report(task: Task, judgments: Iterable[Judgment], decided: Mapping[str, Any]) -> None:
+def _report(
+    task: Task, judgments: Iterable[Judgment], *, decision: str, reason: str, at: datetime, by: User
+) -> None:
     labels: dict[User, list[int]] = {}
     for judgment in judgments:
         if judgment.assessor:
             labels.setdefault(judgment.assessor, []).append(judgment.pk)
     for person, ids in labels.items():
         record_event(
-            f"late-labels.{decided['decision']}",
+            f"late-labels.{decision}",
             task,
-            decided["decided_by"],
+            by,
             assessor=person.get_username(),
             labels=ids,
-            reason=decided["reason"],
+            reason=reason,
         )
         notify(
             task,
             Kind.LATE_LABELS_DECIDED,
             [person],
             path="",
-            key=f"late-labels-decided {task.pk} {decided['decided_at'].isoformat()}",
-            labels=f"{counted(len(ids), 'label')} {decided['decision']}",
-            person=decided["decided_by"].name,
-            reason=decided["reason"],
+            key=f"late-labels-decided {task.pk} {at.isoformat()}",
+            labels=f"{counted(len(ids), 'label')} {decision}",
+            person=by.name,
+            reason=reason,
         )
