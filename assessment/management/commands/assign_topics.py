@@ -12,9 +12,7 @@ from arqlab.labs.selectors import task_named
 from assessment.assignments.services.assigning import assign_topics, pairs_of_file
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     file: Path
     replace: bool
@@ -33,7 +31,7 @@ class Command(LoadCommand):
         "--by": BY,
     }
 
-    def load(self, choice: LoadChoice, *args: object, **options: Unpack[Options]) -> None:
+    def load(self, choice: LoadChoice, *args: object, **options: Unpack[_Options]) -> None:
         """Assign and print how many assignments were made and ended."""
         task, path = task_named(options["task"]), options["file"]
         pairs, problems = pairs_of_file(read_bytes(path), path=str(path), task=task)

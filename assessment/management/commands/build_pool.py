@@ -70,7 +70,7 @@ def _whole_number(text: str) -> int:
     return number
 
 
-class Options(TypedDict):
+class _Options(TypedDict):
     """The options of the command, without the settings of a pool."""
 
     task: str
@@ -133,7 +133,7 @@ class Command(CeremonyCommand):
         "--without-topic": reasons("TOPIC", "leave out this topic"),
     }
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Compute the pool, freeze it unless it is a dry run, and print its sizes or its file."""
         task = task_named(options["task"])
         choice = _choice(task, options)
@@ -151,7 +151,7 @@ class Command(CeremonyCommand):
         else:
             self._print_summary(computed)
 
-    def _freeze(self, computed: ComputedPool, options: Options) -> None:
+    def _freeze(self, computed: ComputedPool, options: _Options) -> None:
         supplement = partial(supplement_pool, reason=options["reason"])
         pool = (supplement if options["supplement"] else freeze_pool)(
             task=computed.sources.task,
@@ -181,7 +181,7 @@ class Command(CeremonyCommand):
         self.stdout.write(f"sha256 {computed.sha256}")
 
 
-def _choice(task: Task, options: Options) -> PoolChoice:
+def _choice(task: Task, options: _Options) -> PoolChoice:
     """Read the settings. Raises `UserError` that lists the known presets or baselines."""
     initial = _initial_choice(task, options)
     values: Mapping[str, object] = options
@@ -213,7 +213,7 @@ def _topics(task: Task, pairs: list[list[str]]) -> dict[str, str]:
     return reasons
 
 
-def _initial_choice(task: Task, options: Options) -> PoolChoice:
+def _initial_choice(task: Task, options: _Options) -> PoolChoice:
     """Return the initial settings: a preset's, the last pool's or the protocol's."""
     presets, name = presets_for(task), options["preset"]
     if name and name not in presets:

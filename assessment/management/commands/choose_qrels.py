@@ -8,9 +8,7 @@ from assessment.qrels.selectors.versions import required_qrels
 from assessment.qrels.services.versions import choose_current_qrels
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     name: str
 
@@ -24,7 +22,7 @@ class Command(LabCommand):
         "--by": BY,
     }
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Make the version current."""
         task = task_named(options["task"])
         by = self.actor(options)

@@ -11,9 +11,7 @@ from assessment.judging.services.turkle import turkle_files
 from assessment.pools.selectors.frozen import pool_file, pool_numbered
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     pool: int
     format: str
@@ -41,7 +39,7 @@ class Command(LabCommand):
         "--out": {"type": Path, "metavar": "FOLDER", "help": "folder for the files of Turkle"},
     }
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Print the file, or write those of Turkle."""
         pool = pool_numbered(task_named(options["task"]), options["pool"])
         if options["format"] == "tsv":

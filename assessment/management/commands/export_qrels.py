@@ -23,9 +23,7 @@ OF_DRAFTS: tuple[Literal["level", "complete", "all_topics"], ...] = (
 )
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     qrels: str | None
     level: str | None
@@ -55,7 +53,7 @@ class Command(LabCommand):
         },
     }
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Print the lines."""
         task = task_named(options["task"])
         if options["run_map"]:
@@ -66,7 +64,7 @@ class Command(LabCommand):
         frame = self._version(task, name, options) if name else self._draft(task, options)
         self.stdout.write(write_qrels(frame).decode(), ending="")
 
-    def _version(self, task: Task, name: str, options: Options) -> pl.DataFrame:
+    def _version(self, task: Task, name: str, options: _Options) -> pl.DataFrame:
         if unusable := [f"--{one.replace('_', '-')}" for one in OF_DRAFTS if options[one]]:
             raise CommandError(
                 f"A frozen version cannot be changed. Leave out {', '.join(unusable)}, or leave "
@@ -74,7 +72,7 @@ class Command(LabCommand):
             )
         return qrels_frame(required_qrels(task, name))
 
-    def _draft(self, task: Task, options: Options) -> pl.DataFrame:
+    def _draft(self, task: Task, options: _Options) -> pl.DataFrame:
         level = Level(options["level"] or Level.INSTANCES)
         if level not in LabelSource(task).levels:
             raise CommandError(

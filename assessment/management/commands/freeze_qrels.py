@@ -20,9 +20,7 @@ from submissions.models import Run
 from submissions.services.left_out import reasons_by_run, require_reasons
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     name: str
     level: str
@@ -62,7 +60,7 @@ class Command(CeremonyCommand):
         "--delete": switch("delete the version"),
     }
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Freeze or delete the version."""
         task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
         if options["delete"]:
@@ -79,7 +77,7 @@ class Command(CeremonyCommand):
         self.stdout.write(f"sha256 {qrel_set.sha256}")
 
 
-def _choice(task: Task, options: Options) -> QrelsChoice:
+def _choice(task: Task, options: _Options) -> QrelsChoice:
     topics = dict(options["without_topic"])
     require_reasons(topics)
     runs, pairs = Run.objects.valid().filter(task=task), options["out_of_competition"]

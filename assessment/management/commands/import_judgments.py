@@ -11,9 +11,7 @@ from arqlab.labs.selectors import task_named
 from assessment.judging.services.importing import import_judgments
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     file: Path
     in_pool: bool
@@ -37,7 +35,7 @@ class Command(LoadCommand):
         "--by": BY,
     }
 
-    def load(self, choice: LoadChoice, *args: object, **options: Unpack[Options]) -> None:
+    def load(self, choice: LoadChoice, *args: object, **options: Unpack[_Options]) -> None:
         """Import the file and print how many labels are new, changed and unchanged."""
         changes = import_judgments(
             task=task_named(options["task"]),

@@ -23,9 +23,7 @@ from collection.models import Import, Post
 from collection.selectors.visual_maps import newest_map
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     folder: Path
     organizer: str | None
     keep_edits: bool
@@ -50,7 +48,7 @@ class Command(LoadCommand):
     keeps_edits: bool | None = None
     """Whether edited values stay; None until the organizer says so, once for both loads."""
 
-    def load(self, choice: LoadChoice, *args: object, **options: Unpack[Options]) -> None:
+    def load(self, choice: LoadChoice, *args: object, **options: Unpack[_Options]) -> None:
         """Load the folder and print a summary of the lab."""
         organizer = person_named(options["organizer"]) if options["organizer"] else None
         if organizer and organizer.email and not has_verified_address(organizer):

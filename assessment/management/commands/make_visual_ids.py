@@ -15,9 +15,7 @@ from collection.selectors.visual_maps import newest_map
 from collection.services.visual_maps import make_visual_map
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     collection: str
 
 
@@ -28,7 +26,7 @@ class Command(LabCommand):
 
     arguments = {"collection": {"metavar": "COLLECTION", "help": "slug of the collection"}}
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Make the version and print its counts and the judged formulas it affects."""
         collection = collection_named(options["collection"])
         before, judged = newest_map(collection), judged_formulas(collection.slug)

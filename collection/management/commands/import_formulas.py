@@ -19,9 +19,7 @@ KINDS: tuple[Literal["latex", "slt", "opt"], ...] = ("latex", "slt", "opt")
 FILE = {"metavar": "PATH", "type": Path, "help": "TSV (plain or compressed) or folder of TSVs"}
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     collection: str
     latex: Path | None
     slt: Path | None
@@ -39,7 +37,7 @@ class Command(LoadCommand):
         **{f"--{kind}": FILE for kind in KINDS},
     }
 
-    def load(self, choice: LoadChoice, *args: object, **options: Unpack[Options]) -> None:
+    def load(self, choice: LoadChoice, *args: object, **options: Unpack[_Options]) -> None:
         """Import the files and print their counts and problems."""
         files: dict[str, Path] = {kind: path for kind in KINDS if (path := options[kind])}
         if not files:

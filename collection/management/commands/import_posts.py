@@ -26,9 +26,7 @@ INTERRUPTED = 130
 DAY = {"metavar": "DATE", "type": date.fromisoformat}
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     path: Path
     collection: str
     kind: str | None
@@ -70,7 +68,7 @@ class Command(LoadCommand):
         "--lab": {"metavar": "LAB", "help": "lab that searches the collection"},
     }
 
-    def load(self, choice: LoadChoice, *args: object, **options: Unpack[Options]) -> None:
+    def load(self, choice: LoadChoice, *args: object, **options: Unpack[_Options]) -> None:
         """Import the files one by one and print their counts and problems."""
         window, now = self._window(options), timezone.now()
         files = self._files(options["path"], options["kind"])
@@ -111,7 +109,7 @@ class Command(LoadCommand):
             for text in () if is_quiet else lines:
                 self.stdout.write(text)
 
-    def _window(self, options: Options) -> Window:
+    def _window(self, options: _Options) -> Window:
         since, until = options["since"], options["until"]
         if since and until and until < since:
             raise CommandError(

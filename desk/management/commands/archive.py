@@ -8,9 +8,7 @@ from arqlab.labs.selectors import lab_named
 from desk.services.lab_archives import archive_lab
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     lab: str
     published: bool
     out: Path | None
@@ -26,7 +24,7 @@ class Command(LabCommand):
         "--out": {"type": Path, "metavar": "FILE", "help": "the file (default: LAB.zip)"},
     }
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Print the number of rows of each table."""
         lab = lab_named(options["lab"])
         path = options["out"] or Path(f"{lab.slug}.zip")

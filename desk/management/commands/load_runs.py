@@ -16,9 +16,7 @@ from arqlab.labs.selectors import task_named
 from submissions.services.run_files import load_runs
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     path: Path
 
@@ -34,7 +32,7 @@ class Command(LabCommand):
 
     arguments = {"task": TASK, "path": {"metavar": "PATH", "type": Path}, "--by": BY}
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Print what was loaded, or every problem."""
         task, by, folder = task_named(options["task"]), self.actor(options), options["path"]
         if not folder.exists():

@@ -7,9 +7,7 @@ from arqlab.labs.management.labcommand import LabCommand
 from desk.services.lab_archives import restore_lab
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     archive: Path
 
 
@@ -23,7 +21,7 @@ class Command(LabCommand):
     changes_labs = False
     arguments = {"archive": {"type": Path, "metavar": "FILE"}}
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Print the address of the lab."""
         lab = restore_lab(options["archive"])
         self.stdout.write(f"Restored {lab.name}: /labs/{lab.slug}/")

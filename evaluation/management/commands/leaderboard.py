@@ -14,9 +14,7 @@ from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.services.scoring import score_waiting
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     qrels: str | None
     format: str
@@ -40,7 +38,7 @@ class Command(LabCommand):
         "--format": {"choices": list(FILE_ENDINGS), "default": "tsv"},
     }
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Score waiting runs and print the board. List runs without scores on standard error."""
         task = task_named(options["task"])
         qrel_set = required_qrels(task, options["qrels"] or "")

@@ -14,9 +14,7 @@ from submissions.models import Run
 from submissions.services.left_out import reasons_by_run
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     qrels: str | None
     out_of_competition: list[list[str]] | None
@@ -45,7 +43,7 @@ class Command(CeremonyCommand):
         "--hide": switch("hide the released leaderboard"),
     }
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Release or hide the leaderboard."""
         task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
         if options["hide"]:

@@ -12,9 +12,7 @@ from submissions.services.renewal import check_again
 from submissions.services.validation import validate_uploaded_run
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
 
 
@@ -26,7 +24,7 @@ class Command(LabCommand):
 
     arguments = {"task": TASK, "--by": BY}
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Check the runs one after the other."""
         task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
         refused = Run.objects.filter(task=task, status=Run.Status.INVALID, withdrawn_at=None)

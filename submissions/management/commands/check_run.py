@@ -14,9 +14,7 @@ from arqlab.labs.selectors import task_named
 from submissions.selectors import task_pack
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     file: Path
     items: str | None
@@ -45,7 +43,7 @@ class Command(LabCommand):
         "--json": switch("print JSON (a list if the archive contains several runs)"),
     }
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Check the file and print its reports."""
         pack, items = task_pack(task_named(options["task"])), options["items"]
         file = BytesIO(read_bytes(options["file"], "Give the path of a run file."))

@@ -10,9 +10,7 @@ from arqlab.labs.services.labs import close_task, reopen_task
 from submissions.oddities import closing_oddities
 
 
-class Options(TypedDict):
-    """The options of the command."""
-
+class _Options(TypedDict):
     task: str
     reopen: bool
 
@@ -25,7 +23,7 @@ class Command(CeremonyCommand):
 
     arguments = {**CeremonyCommand.arguments, "--reopen": switch("reopen a closed task")}
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Close or reopen the task."""
         task, by, at = task_named(options["task"]), self.actor(options), timezone.now()
         if options["reopen"]:

@@ -29,7 +29,7 @@ from submissions.services.uploads import metadata_by_name, submit_upload
 from submissions.services.validation import validate_uploaded_run
 
 
-class Options(TypedDict):
+class _Options(TypedDict):
     """The options of the command, without the details of a run."""
 
     file: Path
@@ -99,7 +99,7 @@ class Command(LabCommand):
         )
         parser.add_argument("--description", help="description of the run")
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Submit the file, validate its runs and print their reports."""
         content = read_bytes(options["file"], "Give the path of a run file.")
         runs = self.submit(ContentFile(content, name=options["file"].name), options)
@@ -119,7 +119,7 @@ class Command(LabCommand):
             sys.exit(1)
 
     @transaction.atomic
-    def submit(self, file: File, options: Options) -> list[Run]:
+    def submit(self, file: File, options: _Options) -> list[Run]:
         """Store the file as a submission of its team and return the runs in it."""
         task = task_named(options["task"])
         by = person_named(options["by"]) if options["by"] else None
@@ -134,7 +134,7 @@ class Command(LabCommand):
             file=file, task=task, team=team, by=by, at=timezone.now(), metadata=metadata
         )
 
-    def team_named(self, names: list[str], task: Task, by: User | None, options: Options) -> Team:
+    def team_named(self, names: list[str], task: Task, by: User | None, options: _Options) -> Team:
         """Return the team with the only name. If the lab lacks it, create it or refuse."""
         if len(names) != 1:
             named = f"several teams ({', '.join(names)})" if names else "no team"

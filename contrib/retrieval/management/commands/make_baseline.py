@@ -32,7 +32,7 @@ from contrib.retrieval.services.systems import (
 from submissions.models import Run
 
 
-class Options(TypedDict):
+class _Options(TypedDict):
     """The arguments of the command."""
 
     task: str
@@ -85,7 +85,7 @@ class Command(LabCommand):
         "--by": BY,
     }
 
-    def handle(self, *args: object, **options: Unpack[Options]) -> None:
+    def handle(self, *args: object, **options: Unpack[_Options]) -> None:
         """Make the runs; without a named system, go on after one that cannot run, and fail then."""
         is_all, refusals = options["system"] == "all", list[str]()
         orders = self.orders(task_named(options["task"]), options)
@@ -101,7 +101,7 @@ class Command(LabCommand):
             count = f"{len(refusals)} of {len(orders)} baselines were not made:"
             raise CommandError("\n".join([count, *refusals]))
 
-    def orders(self, task: Task, options: Options) -> list[Order]:
+    def orders(self, task: Task, options: _Options) -> list[Order]:
         """Return the baselines to make."""
         if (path := options["answers"]) and options["system"] != GENERATED.key:
             raise CommandError(f"--answers needs --system {GENERATED.key}.")
@@ -126,7 +126,7 @@ class Command(LabCommand):
             lines = cause_lines(refused.problems)
             raise CommandError("\n".join(["No baseline was made.", *lines])) from refused
 
-    def make(self, order: Order, out: Path | None, options: Options) -> None:
+    def make(self, order: Order, out: Path | None, options: _Options) -> None:
         """Submit the run of a system, or write it to a file."""
         with ProgressLine(self.stderr, order.system.name) as line:
             if out is None:
