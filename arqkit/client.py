@@ -53,7 +53,7 @@ def _problem(problem: Mapping[str, object]) -> str:
     return f"  {place}{'; '.join([*parts, str(problem.get('todo') or '')])}"
 
 
-class Membership(TypedDict):
+class RoleOfPerson(TypedDict):
     """A role in a lab."""
 
     lab: str
@@ -68,7 +68,7 @@ class Me(TypedDict):
     name: str
     email: str
     is_superuser: bool
-    roles: list[Membership]
+    roles: list[RoleOfPerson]
 
 
 class LabServer:
