@@ -140,6 +140,15 @@ def test_it_asks_at_a_terminal(edited, folder, monkeypatch, typed, limit):
     assert values()[2] == limit
 
 
+def test_it_asks_about_edits_once_though_the_load_has_another_question(edited, folder, monkeypatch):
+    (folder / "topics.xml").write_text(TOPICS.replace("Sum", "Difference"))
+    type_answer(monkeypatch, "keep\ny\n")
+
+    load(folder)
+
+    assert (values()[2], edited.topics.get().title) == (700, "Difference")
+
+
 @pytest.mark.parametrize("typed", ["\n", "y\n", ""])
 def test_it_loads_nothing_without_a_decision(edited, folder, monkeypatch, typed):
     type_answer(monkeypatch, typed)
