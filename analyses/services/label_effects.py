@@ -1,17 +1,67 @@
 """How much other labels of disputed items would change the leaderboard."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import polars as pl
 
 from analyses.services.contests import Contest, contest_of
+from arqkit.labels import LabelScale
 from arqkit.measures.names import Measure
 from arqlab.core.caches import cached_value
 from arqlab.core.models import Task
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue
 from evaluation.services.scoring import comparable_indexes, scorer_of, scoring_work
 
 MOST_CHANGES = 1000
 """The number of changed labels whose effect is computed at a time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdjudicationQueue:
+    """The instances whose official and second labels differ: `count`, some of them `decided`.
+
+    - rows: as of `disagreement_queue`, and the effect, which is null unless asked for.
+    - most, measure: how many labels' effects are computed, and by which measure.
+    """
+
+    rows: pl.DataFrame
+    scale: LabelScale
+    count: int
+    decided: int
+    by_effect: bool
+    most: int
+    measure: Measure | None
+
+
+def adjudication_queue(task: Task, *, by_effect: bool) -> AdjudicationQueue:
+    """Return the instances to adjudicate in a task, if asked with the effects of their labels."""
+    rows = disagreement_queue(task)
+    rows = _with_effects(task, rows) if by_effect else rows.with_columns(effect=None)
+    return AdjudicationQueue(
+        rows=rows,
+        scale=task_scale(task),
+        count=rows.height,
+        decided=rows.filter(pl.col("state") == DECIDED).height,
+        by_effect=by_effect,
+        most=MOST_CHANGES,
+        measure=main_measure(task),
+    )
+
+
+def _with_effects(task: Task, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the queue with the effect of the second labels of what is not decided."""
+    changes = (
+        rows.filter(pl.col("state") != DECIDED)
+        .select("instance", "topic", "doc_id", "first", label="seconds")
+        .explode("label")
+        .filter(pl.col("label") != pl.col("first"))
+        .unique(maintain_order=True)
+    )
+    effects = label_effects(task, changes.drop("first"))
+    values = [effects.get(instance) for instance in rows["instance"]]
+    return rows.with_columns(effect=pl.Series(values, dtype=pl.Float64))
 
 
 def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:

@@ -1,15 +1,80 @@
-"""The effect of the second labels of a round on the leaderboard (004 §6.4.3)."""
+"""The second labels of a round: their agreement and effect on the leaderboard (004 §6.4.3)."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
 
 from analyses.services.contests import contest_of, contest_scores
+from arqkit.agreement.estimates import Agreement
 from arqkit.comparison.correlation import RankingEffect, ranking_effects
+from arqkit.labels import LabelScale
 from arqkit.measures.names import Measure
 from arqlab.core.caches import cached_value
 from assessment.models import Round
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.selectors.rounds import shows_labels
+from assessment.rounds.selectors.second import (
+    AssessorTime,
+    OwnConsistency,
+    assessor_names,
+    assessor_times,
+    only_judged_pairs,
+    own_consistency,
+    own_pairs,
+    pair_confusion,
+    second_pairs,
+)
+from assessment.rounds.selectors.votes import group_agreement, round_agreement
 from evaluation.services.scoring import scoring_work
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecondLabels:
+    """The second labels of a round beside the first ones, where both are judgments.
+
+    - pairs: as of `second_pairs`; `reported` more have a label that is not a judgment.
+    - assessors: their names by key, as the agreement has them.
+    - groups: the agreement of groups of assessors, if items have labels of two.
+    - consistency: of assessors who judged the same item twice.
+    """
+
+    scale: LabelScale
+    pairs: pl.DataFrame
+    reported: int
+    agreement: Agreement
+    assessors: dict[str, str]
+    groups: Agreement | None
+    confusion: tuple[tuple[int, ...], ...]
+    times: list[AssessorTime]
+    consistency: list[OwnConsistency]
+
+    @property
+    def differing(self) -> int:
+        """Return how many pairs have two labels."""
+        return self.pairs.filter(pl.col("first") != pl.col("second")).height
+
+
+def second_labels(round_: Round) -> SecondLabels | None:
+    """Return the second labels of a round, or None while organizers do not see them."""
+    agreement = round_agreement(round_) if shows_labels(round_) else None
+    if agreement is None:
+        return None
+    scale, every = task_scale(round_.task), second_pairs(round_)
+    pairs = only_judged_pairs(every, scale)
+    relevant_from = round_.task.protocol.relevant_in(scale)
+    self_pairs = only_judged_pairs(own_pairs(round_), scale)
+    return SecondLabels(
+        scale=scale,
+        pairs=pairs,
+        reported=every.height - pairs.height,
+        agreement=agreement,
+        assessors=assessor_names(pairs),
+        groups=group_agreement(round_, pairs),
+        confusion=pair_confusion(pairs, scale),
+        times=assessor_times(pairs),
+        consistency=own_consistency(self_pairs, scale, relevant_from=relevant_from),
+    )
 
 
 class MeasureEffect(NamedTuple):

@@ -136,6 +136,37 @@ def round_progress(round_: Round) -> list[PersonProgress]:
     return [PersonProgress(person, *counts[person.pk]) for person in by_name(counts)]
 
 
+@dataclass(frozen=True, kw_only=True)
+class RoundState:
+    """How far a round is, which only its organizers see: nobody else has progress.
+
+    - people: the progress of its assessors, together `done` of `items`.
+    - is_complete: whether all is judged, where nobody can apply any more.
+    - is_open, is_unused: as of `shows_labels` and `is_unused`.
+    """
+
+    people: list[PersonProgress]
+    items: int
+    done: int
+    is_complete: bool
+    is_open: bool
+    is_unused: bool
+
+
+def round_state(round_: Round, *, organizes: bool) -> RoundState:
+    """Return how far a round is; for somebody who does not organize it, as if nothing was."""
+    people = round_progress(round_) if organizes else []
+    items, done = sum(row.items for row in people), sum(row.done for row in people)
+    return RoundState(
+        people=people,
+        items=items,
+        done=done,
+        is_complete=items == done and organizes and not round_.token,
+        is_open=organizes and shows_labels(round_),
+        is_unused=organizes and is_unused(round_),
+    )
+
+
 def by_name(keys: Iterable[int | str]) -> QuerySet[User]:
     """Return the users with these keys in the order of their names."""
     return User.objects.filter(pk__in=keys).order_by("first_name", "last_name", "username")

@@ -16,7 +16,7 @@ from assessment.models import Applicant, Judgment, Pool, PoolInstance, PoolItem,
 from assessment.models.kinds import Comparison, RoundKind
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import group_members, judgment_frame
-from assessment.rounds.selectors.rounds import by_name, letters_at
+from assessment.rounds.selectors.rounds import by_name, letters_at, shows_labels
 from assessment.rounds.selectors.second import only_judged_pairs, pair_votes, second_pairs
 
 GOLD = "gold"
@@ -210,6 +210,37 @@ def round_agreement(round_: Round, *, resamples: int = RESAMPLES) -> Agreement |
         votes = agreement_votes(round_)
     relevant_from = round_.task.protocol.relevant_in(scale)
     return agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=resamples)
+
+
+def seen_agreement(
+    round_: Round, user: User, *, organizes: bool
+) -> tuple[Agreement, dict[str, str]] | None:
+    """Return the agreement of a round as a user sees it, with the names of its assessors.
+
+    Organizers see it when they see the labels, and assessors, who see only their own name, when the
+    votes are revealed.
+    """
+    is_open = round_.revealed_at or (organizes and shows_labels(round_))
+    agreement = round_agreement(round_) if is_open else None
+    if agreement is None:
+        return None
+    return agreement, real_names(round_) if organizes else own_names(round_, user)
+
+
+def agreement_of_rounds(round_: Round, agreement: Agreement) -> list[tuple[str, Agreement]]:
+    """Return the agreement of each revealed round of a task, kind and scale, in their order.
+
+    `agreement` is that of the round itself.
+    """
+    revealed = Round.objects.filter(task=round_.task, kind=round_.kind, revealed_at__isnull=False)
+    others = revealed.select_related("pool", "gold", "task__lab").order_by("number")
+    scale = round_.pool.label_scale
+    compared = {
+        str(other): agreement if other == round_ else round_agreement(other)
+        for other in others
+        if other.pool.label_scale == scale
+    }
+    return [(name, figures) for name, figures in compared.items() if figures]
 
 
 def group_agreement(round_: Round, pairs: pl.DataFrame) -> Agreement | None:
