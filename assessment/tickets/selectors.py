@@ -2,6 +2,7 @@
 
 from django.db.models import Count, F, Max, Q, QuerySet
 
+from arqkit.labels import ScaleLabel
 from arqlab.core.models import Lab, Task, User
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.models import Ticket, TicketPolicy
@@ -14,6 +15,16 @@ TICKET_STATES = {
     "answered": Q(answered_at__isnull=False),
 }
 """The conditions of the states of tickets (`Ticket.state`)."""
+Action = TicketPolicy.Action
+SENTENCES: dict[str, str] = {
+    Action.WAIT: "The organizers read your comment and answer. The item stays unjudged unless they "
+    "return it to be judged again.",
+    Action.EXPERT: "An expert reads your comment and gives an opinion. The item stays unjudged "
+    "unless it is returned to be judged again.",
+    Action.ANOTHER: "Another assessor of the topic gets the item, once. If nobody else has the "
+    "topic, the organizers answer.",
+}
+"""What happens with a reported item, for its assessor."""
 
 
 def tickets_of(lab: Lab) -> QuerySet[Ticket]:
@@ -75,3 +86,19 @@ def open_tickets(labs: QuerySet[Lab] | list[Lab]) -> dict[int, int]:
     key = "judgment__instance__item__topic__task__lab"
     tickets = Ticket.objects.filter(**{f"{key}__in": labs}, answered_at=None).order_by()
     return dict(tickets.values_list(key).annotate(count=Count("pk")))
+
+
+def policy_sentences(tasks: QuerySet[Task]) -> list[tuple[Task, list[tuple[ScaleLabel, str]]]]:
+    """Return what happens with each label that is not a judgment, in words, by task in order."""
+    read = tasks.select_related("lab", "ticket_policy__expert").order_by("position", "pk")
+    policies = [(task, policy_of(task)) for task in read]
+    return [
+        (
+            task,
+            [
+                (label, SENTENCES[policy.action_of(label.value)])
+                for label in task.protocol.labels.reports
+            ],
+        )
+        for task, policy in policies
+    ]

@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
 from arqkit.judgments.questions import SpecialQuestion
-from arqlab.core.models import Membership, Role, Task, Topic, Visitor
+from arqlab.core.models import Lab, Membership, Role, Task, Topic, Visitor
 from assessment.judging.selectors.items import Stack, TopicPath
 from assessment.judging.selectors.progress import assigned_topics
 from assessment.models import Judgment, Pool, PoolItem, Round
@@ -68,6 +68,40 @@ def judging_address(path: TopicPath, name: str = "judge") -> str:
     """Return the address of a view for a topic, official or of a round."""
     parts = {part: value for part, value in path._asdict().items() if value}
     return reverse(f"assessment:{'round-' * bool(path.round)}{name}", kwargs=parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacePage:
+    """Where an assessor judges, as the pages of a topic show it, with the addresses around it.
+
+    `opens_lab` is whether the user may open other pages of the lab: applicants may not.
+    """
+
+    lab: Lab
+    task: Task
+    topic: Topic
+    round: Round | None
+    judge_url: str
+    list_url: str
+    home_url: str
+    opens_lab: bool
+
+
+def page_of_place(place: Place) -> PlacePage:
+    """Return what the pages of a topic show of its place."""
+    home_url = reverse("assessment:judging-home", args=[place.path.lab])
+    if place.round and not place.path.opens_lab:
+        home_url = place.round.address
+    return PlacePage(
+        lab=place.task.lab,
+        task=place.task,
+        topic=place.topic,
+        round=place.round,
+        judge_url=place.address(),
+        list_url=place.address("judgment-list"),
+        home_url=home_url,
+        opens_lab=place.path.opens_lab,
+    )
 
 
 def place_of(user: Visitor, path: TopicPath) -> Place | None:

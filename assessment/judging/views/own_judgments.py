@@ -13,10 +13,9 @@ from arqkit.labels import LabelScale
 from arqlab.core.views import signed_in
 from arqlab.web import TASK, Column, Empty, Pages, Prepared, Table, answer, cells
 from assessment.judging.permissions import official_place_or_404, round_place_or_404
-from assessment.judging.selectors.places import Place, round_questions
+from assessment.judging.selectors.places import Place, page_of_place, round_questions
 from assessment.judging.selectors.topic_work import judged_rows, skipped_items, work_on
 from assessment.judging.services.judged_list import JudgedRow, judged_list, judgments_with
-from assessment.judging.views.judging_page import place_context
 from assessment.judging.views.judgments import SECONDS
 from assessment.models import Judgment
 
@@ -39,7 +38,7 @@ def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
     is_panel = "HX-Request" in request.headers
     work = work_on(place, user)
     context = {
-        **place_context(place),
+        **vars(page_of_place(place)),
         "chosen": filters,
         "work": work,
         "kept": KEPT.items(),

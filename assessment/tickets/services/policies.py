@@ -5,10 +5,8 @@ from contextlib import suppress
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from arqkit.formats.labs.folder import JudgingRules
-from arqkit.labels import ScaleLabel
 from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
@@ -22,15 +20,6 @@ from assessment.tickets.selectors import policy_of, tickets_of
 from assessment.tickets.services.answers import record_ticket, send_ticket
 
 Action = TicketPolicy.Action
-SENTENCES: dict[str, str] = {
-    Action.WAIT: "The organizers read your comment and answer. The item stays unjudged unless they "
-    "return it to be judged again.",
-    Action.EXPERT: "An expert reads your comment and gives an opinion. The item stays unjudged "
-    "unless it is returned to be judged again.",
-    Action.ANOTHER: "Another assessor of the topic gets the item, once. If nobody else has the "
-    "topic, the organizers answer.",
-}
-"""What happens with a reported item, for its assessor."""
 
 
 def load_judging_rules(*, task: Task, rules: JudgingRules, at: datetime, by: User | None) -> None:
@@ -81,22 +70,6 @@ def edit_policy(
         expert=expert.get_username() if expert else "",
         expert_closes=expert_closes,
     )
-
-
-def policy_sentences(tasks: QuerySet[Task]) -> list[tuple[Task, list[tuple[ScaleLabel, str]]]]:
-    """Return what happens with each label that is not a judgment, in words, by task in order."""
-    read = tasks.select_related("lab", "ticket_policy__expert").order_by("position", "pk")
-    policies = [(task, policy_of(task)) for task in read]
-    return [
-        (
-            task,
-            [
-                (label, SENTENCES[policy.action_of(label.value)])
-                for label in task.protocol.labels.reports
-            ],
-        )
-        for task, policy in policies
-    ]
 
 
 def apply_policies(tickets: Iterable[int], *, at: datetime) -> None:

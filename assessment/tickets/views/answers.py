@@ -43,6 +43,7 @@ from assessment.tickets.forms import AdviceForm, SendForm
 from assessment.tickets.selectors import (
     TICKET_STATES,
     policy_of,
+    policy_sentences,
     reused_answers,
     sent_tickets,
     tickets_of,
@@ -63,7 +64,6 @@ from assessment.tickets.services.items import (
     read_ticket_item,
     shown_html,
 )
-from assessment.tickets.services.policies import policy_sentences
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
