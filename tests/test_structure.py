@@ -330,7 +330,7 @@ EXACT_TABLES = {
     "arqkit/formats/topics/files.py": "the index of topic formulas, read by systems",
     "arqkit/pooling/pools.py": "pools, whose hash is stored",
     "arqkit/formats/topics/information.py": "topic information, edited and uploaded again",
-    "evaluation/views/boards.py": "the board, as the command writes it",
+    "evaluation/views/tables.py": "the board, as the command writes it",
     "assessment/exports.py": "assignments, which a command reads",
     "assessment/judging/selectors/judgment_tables.py": "judgments, which another server imports",
     "submissions/services/run_files.py": "the manifest of runs, which organizers load",

@@ -21,7 +21,7 @@ from arqlab.labs.permissions import task_or_404
 from arqlab.web import TASK, Chart, Column, Pages, Table, cells, table_response
 from assessment.models import QrelSet
 from evaluation.permissions import score_access_of
-from evaluation.views.tables import FEW_BARS
+from evaluation.views.charts import FEW_BARS
 
 pages = Pages(f"{TASK}qrels/", task_or_404, section="qrels")
 

@@ -11,8 +11,7 @@ from arqlab.labs.permissions import task_or_404
 from arqlab.web import TASK, Pages, context_of, task_url
 from evaluation.permissions import ScoreAccess, visible_board
 from evaluation.services.further_measures import FurtherMeasures
-from evaluation.views.boards import board_file
-from evaluation.views.tables import lines_of
+from evaluation.views.tables import board_file, lines_of
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 

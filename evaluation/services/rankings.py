@@ -1,6 +1,7 @@
 """The rankings of runs for one topic, with labels, and the relevant items that runs found."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
@@ -8,22 +9,25 @@ from urllib.parse import quote, urlencode
 import polars as pl
 from django.utils.safestring import SafeString
 
+from arqkit.judgments.qrels import JudgedTopic
 from arqkit.records import ItemKind
 from arqkit.texts.html.foreign import plain_html
 from arqkit.texts.html.rendering import render_formula
 from arqkit.texts.posts.snippets import Part, joined, snippet
 from arqlab.core.caches import cached_value, key_of
-from arqlab.core.models import Corrections, Lab
+from arqlab.core.models import Corrections, Lab, Topic
 from arqlab.labs.selectors import corrections_of
 from assessment.models import QrelSet
-from assessment.qrels.selectors.versions import topic_frame
+from assessment.qrels.selectors.versions import topic_frame, version_topics
 from collection.models import Post
 from collection.selectors.collections import collection_of, visual_ids_among
 from collection.selectors.formulas import FormulaShown, formulas_shown
 from collection.selectors.threads import corrected_post, posts_of
 from collection.services.addresses import post_url
 from collection.services.lookup import snippet_html
+from evaluation.permissions import VisibleBoard
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
+from evaluation.selectors.records import board_topics, with_recorded_answers
 from evaluation.services.scoring import OPENING, comparable_items
 from submissions.models import Run
 from submissions.selectors import ordered_index, run_items
@@ -32,6 +36,8 @@ _NOTHING = SafeString("")
 LENGTH = 160  # characters
 KEPT = 2048
 """How many texts with their snippets a process keeps: about 10 MB."""
+FEW_FINDERS = 10
+"""The most runs that a page names for an item."""
 _FORMULAS = (ItemKind.FORMULA_IDS, ItemKind.VISUAL_IDS)
 _COLUMNS = ("topic", "item", "post", "rank", "score")
 _FOUND = {"item": pl.String, "run": pl.Int64, "order": pl.Int32}
@@ -146,6 +152,47 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
 
     # Only the rows of the topic are read.
     return cached_value(key, compute, work=OPENING * len(runs), seconds=None)
+
+
+@dataclass(frozen=True)
+class RelevantItems:
+    """The relevant items of a topic, highest label first, and which runs found them.
+
+    - judged: the labels of the topic.
+    - items, kind: as of `relevant_items`, and what their ids are.
+    - retrieved: as of `relevant_found`.
+    """
+
+    judged: list[JudgedTopic]
+    items: pl.DataFrame
+    kind: ItemKind
+    retrieved: pl.DataFrame
+
+    def finders_of(self, items: Sequence[str]) -> dict[str, tuple[int, list[int], list[int]]]:
+        """Return for each of some items how many runs found it, and the first with their ranks."""
+        here = self.retrieved.filter(pl.col("item").is_in(items)).sort("order", "run")
+        first = here.group_by("item").agg(pl.len(), pl.col("run", "order").head(FEW_FINDERS))
+        return {item: (count, runs, orders) for item, count, runs, orders in first.iter_rows()}
+
+
+def relevant_with_finders(
+    visible: VisibleBoard, query_id: str, *, runs: Collection[int]
+) -> RelevantItems:
+    """Return the relevant items of a topic of a board, and which of some runs (keys) found them."""
+    qrel_set = visible.qrel_set
+    stored = Run.objects.filter(pk__in=runs).order_by("pk")
+    recorded = with_recorded_answers(stored, qrel_set, visible.board.release)
+    return RelevantItems(
+        version_topics(qrel_set, query_id=query_id),
+        relevant_items(qrel_set, query_id),
+        ItemKind(qrel_set.items),
+        relevant_found(recorded, qrel_set=qrel_set, query_id=query_id),
+    )
+
+
+def board_topic(visible: VisibleBoard, query_id: str) -> Topic | None:
+    """Return a topic of a board as it was released, or None if the task lacks it."""
+    return board_topics(visible.qrel_set.task, visible.board.release).get(query_id)
 
 
 def _ranking(run: Run, qrel_set: QrelSet, query_id: str, judged: pl.DataFrame) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 """Release and hiding of leaderboards. A released leaderboard is a version that never changes."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -9,16 +10,53 @@ from arqkit.measures.names import parse_measure
 from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
+from arqlab.labs.oddities import Oddity
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from arqlab.web import counted, task_url
 from assessment.models import QrelSet
+from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_scores, released_leaderboard
+from evaluation.selectors.oddities import release_oddities
 from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.errata import record_release
 from evaluation.services.scoring import score_waiting
-from submissions.services.left_out import set_out_of_competition
+from submissions.models import Run, RunQuerySet
+from submissions.services.left_out import LeftOutRun, out_of_competition, set_out_of_competition
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseDraft:
+    """What would be released with a version of the qrels, and what is odd about it.
+
+    - runs: how many runs have scores.
+    - released: the leaderboard that everyone sees now.
+    - valid_runs, out_of_competition: the runs that can be left out, and why some already are.
+    """
+
+    qrel_set: QrelSet
+    checks: list[Oddity]
+    runs: int
+    released: Leaderboard | None
+    valid_runs: RunQuerySet
+    out_of_competition: list[LeftOutRun]
+
+
+def release_draft(task: Task, qrels: str, *, at: datetime) -> ReleaseDraft | None:
+    """Return what would be released with the qrels of a name, or None if the task lacks them."""
+    qrel_set = qrels_named(task, qrels)
+    if qrel_set is None:
+        return None
+    runs = Run.objects.valid().filter(task=task)
+    return ReleaseDraft(
+        qrel_set=qrel_set,
+        checks=release_oddities(qrel_set, at=at),
+        runs=len(live_scores(qrel_set)),
+        released=released_leaderboard(task),
+        valid_runs=runs,
+        out_of_competition=out_of_competition(runs),
+    )
 
 
 def notify_of_release(board: Leaderboard) -> None:

@@ -7,9 +7,11 @@ from urllib.parse import quote, urlencode
 
 from django import forms
 from django.core.paginator import Page, Paginator
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.safestring import SafeString, mark_safe
 
+from arqkit.formats.leaderboards import write_board
+from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.leaderboard import (
     Board,
     BoardCell,
@@ -21,14 +23,18 @@ from arqkit.leaderboard import (
     sorted_board,
 )
 from arqkit.measures.names import Measure, MeasureDefinition, definition_of
-from arqkit.texts.html.rendering import title_text
+from arqkit.standings import POST_HOC
 from arqlab.core.models import Task, Topic
-from arqlab.web import LONGEST_TABLE, ROWS_A_PAGE, Column, Row, cells, task_url
-from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
-from evaluation.selectors.boards import Certainty, TopicScoreRow, certainties
+from arqlab.web import LONGEST_TABLE, ROWS_A_PAGE, Column, Row, cells, exact_response, task_url
+from evaluation.permissions import (
+    ScoreAccess,
+    VisibleBoard,
+    all_runs_of,
+    score_access_of,
+    visible_board,
+)
+from evaluation.selectors.boards import Certainty, certainties
 
-FEW_BARS = 12
-"""The most runs whose bars need no full width."""
 _IN_PATHS = "'@()=,"
 """Characters of measures that need no escapes in paths, or in HTML between double quotes."""
 
@@ -136,6 +142,19 @@ def board_lines(
     return [_line(row, sight, ends, certain, task_url or "../") for row in rows]
 
 
+def post_hoc_lines(
+    visible: VisibleBoard, sight: ScoreAccess, part: BoardPartForm
+) -> list[BoardLine]:
+    """Return the rows of the post-hoc runs that the user may see, which are in no file."""
+    everything = all_runs_of(sight, visible)
+    if everything.board is visible.board:
+        return []
+    part = BoardPartForm(part.data, everything.board)
+    all_rows = part.shown_board(everything.board).rows
+    rows = [row for row in all_rows if POST_HOC in row.run.standings]
+    return board_lines(everything, sight, part=part, rows=rows)
+
+
 def link_ends(visible: VisibleBoard, sight: ScoreAccess, measures: Iterable[Measure]) -> list[str]:
     """Return the ends of the links to scores in measures, which follow the key of the run."""
     is_default = visible.state != "live" or (visible.qrel_set.is_current and not sight.leaderboard)
@@ -209,6 +228,14 @@ def board_file_name(board: Board, *parts: object) -> str:
     """Return the name of a file about a board, without an ending: its task and further parts."""
     words = (file_words(part) if isinstance(part, Measure) else str(part) for part in parts)
     return "-".join(filter(None, [board.task.replace("/", "-"), *words]))
+
+
+def board_file(visible: VisibleBoard | None, format_: str, *, name: str = "") -> HttpResponse:
+    """Return a board as a file that is named after its task and qrels and, if given, a name."""
+    if visible is None or format_ not in FILE_ENDINGS:
+        raise Http404
+    stem = board_file_name(visible.board, visible.board.qrels, name)
+    return exact_response(write_board(visible.board, format_), f"{stem}.{FILE_ENDINGS[format_]}")
 
 
 def scores_page(visible: VisibleBoard, measure: Measure) -> Callable[[BoardRun], str]:
@@ -292,28 +319,3 @@ def live_query(visible: VisibleBoard) -> dict[str, str]:
 def version_query(visible: VisibleBoard) -> dict[str, str]:
     """Return the parameters that lead to the same board: live boards are named by their qrels."""
     return {"qrels": visible.qrel_set.name} if visible.state == "live" else {}
-
-
-def chart_of(
-    rows: Iterable[TopicScoreRow], run: BoardRun, measure: Measure, *, task: Task, query: str
-) -> dict[str, object]:
-    """Return the data of the per-topic chart, as `js/charts.js` reads it.
-
-    A bar leads to the page of its topic, with the parameters in `query`.
-    """
-    return {
-        "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",
-        "measure": measure.heading,
-        "run": run.label,
-        "topics": [
-            {
-                "topic": row.query_id,
-                "title": title_text(row.topic.title) if row.topic else "",
-                "own": row.own,
-                "median": row.median,
-                "best": row.best,
-                "url": f"{task_url('evaluation:topic-scores', task, row.query_id)}?{query}",
-            }
-            for row in rows
-        ],
-    }

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
+from evaluation.services import tie_bounds
 from evaluation.services.scoring import score_waiting
-from evaluation.views import topics
 from tests.evaluation.factories import GOOD, NOW, make_qrels, make_run
 
 TIED = {"p1": 1.0, "p2": 1.0, "p9": 1.0, "p4": 1.0}
@@ -50,7 +50,7 @@ def test_a_run_without_ties_has_no_such_table(tied, client_of):
 def test_the_bounds_of_a_run_are_computed_once(tied, client_of, monkeypatch):
     client = client_of(tied.organizer)
     before = figures(page_of(tied, tied.run, client))
-    monkeypatch.setattr(topics, "tie_orders", None)
+    monkeypatch.setattr(tie_bounds, "tie_orders", None)
 
     assert figures(page_of(tied, tied.run, client)) == before
 

@@ -11,9 +11,9 @@ from django.urls import reverse
 from arqlab.core.models import Task
 from evaluation.models import RunScore, TopicScore
 from evaluation.permissions import score_access_of, visible_board
+from evaluation.selectors.spreads import run_spreads
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
-from evaluation.views.boards import run_spreads
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 
 MAIN = "nDCG(judged_only=True)@1000"
@@ -49,7 +49,7 @@ def test_a_spread_has_the_quartiles_of_the_topics(spread):
 
 
 def test_the_best_mean_comes_first_and_only_so_many_runs_have_a_spread(spread, monkeypatch):
-    monkeypatch.setattr("evaluation.views.boards.MOST_RUNS", 1)
+    monkeypatch.setattr("evaluation.selectors.spreads.MOST_RUNS", 1)
 
     assert [one.run.tag for one in spreads_of(spread)] == ["alpha-run"]
     RunScore.objects.filter(run__tag="beta-run").update(value=1)
