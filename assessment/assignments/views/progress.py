@@ -1,6 +1,7 @@
 """The tables of the assignments page: assessors, days, trips, forecasts, and topics."""
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
@@ -12,6 +13,7 @@ from arqlab.web import Chart, Column, Row, Table, cells, choice_column, to
 from assessment.assignments.selectors.days import JudgedDay, JudgedDays
 from assessment.assignments.selectors.grid import AssignmentGrid, PersonRow, TopicRow
 from assessment.assignments.selectors.leases import OfflineTrip
+from assessment.assignments.selectors.progress import AssignmentProgress
 from assessment.assignments.selectors.roster import RosterRow
 from assessment.assignments.selectors.viability import TopicForecast
 
@@ -48,7 +50,20 @@ def topic_column(task: Task, query_id: Callable[[Row], str]) -> Column[Row]:
     return Column("Topic", query_id, cells.ID, link=url, is_head=True, css="nowrap")
 
 
-def people_table(grid: AssignmentGrid) -> Table[PersonRow]:
+def progress_tables(
+    task: Task, progress: AssignmentProgress, selected: Collection[str]
+) -> list[Table[Any]]:
+    """Return the tables of the assignments page; the topics in `selected` are ticked."""
+    return [
+        _people_table(progress.grid),
+        *([_days_table(progress.days)] if progress.days else []),
+        _trips_table(progress.trips),
+        _forecasts_table(task, progress.forecasts),
+        _topics_table(task, progress.grid, selected),
+    ]
+
+
+def _people_table(grid: AssignmentGrid) -> Table[PersonRow]:
     """Return the assessors with their topics, pace and estimated completion."""
 
     def finish(row: PersonRow) -> str:
@@ -77,7 +92,7 @@ def people_table(grid: AssignmentGrid) -> Table[PersonRow]:
     )
 
 
-def days_table(progress: JudgedDays) -> Table[JudgedDay]:
+def _days_table(progress: JudgedDays) -> Table[JudgedDay]:
     """Return the items judged per day, and those expected, with their chart."""
     expected = ", and items expected until the estimated completion" * progress.has_forecast
     dates = (
@@ -111,7 +126,7 @@ def days_table(progress: JudgedDays) -> Table[JudgedDay]:
     )
 
 
-def trips_table(trips: Sequence[OfflineTrip]) -> Table[OfflineTrip]:
+def _trips_table(trips: Sequence[OfflineTrip]) -> Table[OfflineTrip]:
     """Return the items that assessors have prepared for judging offline."""
     return Table[OfflineTrip](
         "trips",
@@ -126,7 +141,7 @@ def trips_table(trips: Sequence[OfflineTrip]) -> Table[OfflineTrip]:
     )
 
 
-def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table[TopicForecast]:
+def _forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table[TopicForecast]:
     """Return the topics that may be dropped or are set aside."""
     return Table[TopicForecast](
         "forecasts",
@@ -154,7 +169,7 @@ def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table[Top
     )
 
 
-def topics_table(task: Task, grid: AssignmentGrid, selected: Collection[str]) -> Table[TopicRow]:
+def _topics_table(task: Task, grid: AssignmentGrid, selected: Collection[str]) -> Table[TopicRow]:
     """Return the topics with a column for each assessor; those in `selected` are ticked."""
     difficulty = Column[TopicRow]("Difficulty", lambda row: row.difficulty)
     return Table[TopicRow](

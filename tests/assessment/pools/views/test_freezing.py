@@ -10,7 +10,7 @@ from django.utils import timezone
 from arqkit.formats.runs.formats import TASK3_IDS
 from arqlab.core.models import AuditEvent, Task
 from assessment.models import Pool
-from assessment.pools.views.frozen import pool_news
+from assessment.pools.selectors.news import pool_news
 from assessment.qrels.services.versions import choose_current_qrels
 from collection.models import Post
 from tests.assessment.pools.views.test_plans import at, filled, shown

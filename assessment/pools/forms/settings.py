@@ -1,4 +1,4 @@
-"""The forms to plan and freeze a pool."""
+"""The forms of the settings of a pool."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -10,7 +10,8 @@ from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import TaskKind
 from arqkit.standings import CONTROL
 from arqlab.core.models import Task
-from assessment.pools.selectors.choices import PoolChoice
+from assessment.models import Pool
+from assessment.pools.selectors.choices import PoolChoice, choice_of, runs_to_choose
 from submissions.models import Run
 
 BASELINE = "run_"
@@ -175,6 +176,12 @@ def choice_data(choice: PoolChoice, runs: Sequence[Run], *, seed: str) -> dict[s
     left_out = {f"runs-{pk}": reason for pk, reason in choice.without_runs.items()}
     left_out |= {f"topics-{topic}": reason for topic, reason in choice.without_topics.items()}
     return {**filled, **baselines, **left_out, "seed": seed}
+
+
+def planner_data(pool: Pool) -> dict[str, object]:
+    """Return the form data that opens the planner with the settings of a pool."""
+    choice = choice_of(pool)
+    return choice_data(choice, runs_to_choose(pool.task), seed=str(choice.seed))
 
 
 class CostForm(forms.Form):
