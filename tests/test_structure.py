@@ -74,7 +74,7 @@ FILLERS_PER_CENT = 1
 """The functions that may bind one of them."""
 ANY_PER_1000_LINES = 6.1
 """The uses of `Any` that product code may have; the goal is 7, and the figure only falls."""
-VIEW_MODULES, VIEW_NAMES = 9, 23
+VIEW_MODULES, VIEW_NAMES = 8, 22
 """Our modules, and their names, that a module of views imports in the median: both only fall."""
 AS_SOMEBODY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
 LANDED = "tests/upgrades/landed-migrations.txt"

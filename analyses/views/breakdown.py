@@ -17,7 +17,6 @@ from arqkit.records import ItemKind, TaskKind
 from arqkit.topics import heading, info_fields
 from arqlab.core.models import Task
 from arqlab.labs.permissions import may_organize, organized_task_or_404, task_or_404
-from arqlab.labs.selectors import PUBLIC_INFO
 from arqlab.web import (
     TASK,
     Column,
@@ -35,7 +34,7 @@ from assessment.qrels.selectors.versions import qrels_named, version_topics
 from assessment.qrels.views.labels import label_columns
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.boards import live_board, number_or_none, topic_matrix
-from evaluation.selectors.records import board_topics
+from evaluation.selectors.records import topic_attributes
 from evaluation.views.tables import board_file_name, scores_page
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
@@ -194,20 +193,6 @@ def _taus_table(
 def _pairs_table(groups: Sequence[TopicGroup]) -> Table[GroupPair]:
     pairs = group_correlations(groups)
     return _taus_table(GROUPS, pairs, lambda pair: pair, "of the runs by two groups")
-
-
-def topic_attributes(task: Task, release: int | None = None) -> dict[str, dict[str, str]]:
-    """Return the attributes by which topics can be grouped: values by topic, for each attribute.
-
-    Attributes that no topic has are left out. Those of a release (key) are recorded.
-    """
-    facts = {name: topic.facts for name, topic in board_topics(task, release).items()}
-    attributes = {
-        name: {topic: values[name] for topic, values in facts.items() if values.get(name)}
-        for name in PUBLIC_INFO
-        if name != "elements"  # free text, which makes no groups
-    }
-    return {name: values for name, values in attributes.items() if values}
 
 
 @pages.read("breakdown/", "breakdown")

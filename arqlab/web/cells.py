@@ -206,6 +206,7 @@ RANKS = CellKind(lambda change: f"{change:+d}".replace("-", "−") if change els
 """A change of rank. A fall is a plus, because rank 1 is the best."""
 P_VALUE = CellKind(p_value, "num")
 SHARE = CellKind(lambda value: f"{value:.0%}", "num")
+SECONDS = CellKind(lambda milliseconds: f"{milliseconds / 1000:.0f}", "num")
 DURATION = CellKind(
     lambda value: format_html('<data value="{}">{}</data>', value, duration(value)), "num"
 )

@@ -1,17 +1,17 @@
-"""The forms to send tickets to an expert, and for the expert's reply."""
+"""The forms of tickets: for an expert and their reply, and the policy of a task."""
 
 from collections.abc import Mapping
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 from django import forms
 from django.db.models import QuerySet
 
 from arqlab.core.forms.typed import FormOptions, field_of
 from arqlab.core.forms.versions import VersionedForm
-from arqlab.core.models import Lab, User
+from arqlab.core.models import Lab, Task, User
 from arqlab.labs.forms.people import NamedChoiceField
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.models import Ticket
+from assessment.models import Ticket, TicketPolicy
 from assessment.tickets.services.answers import LONGEST_ANSWER
 
 
@@ -88,3 +88,41 @@ class AdviceForm(VersionedForm):
         field_of(self, "label", forms.TypedChoiceField).choices = choices
         if not closes:
             del self.fields["closes"], self.fields["returns_item"]
+
+
+class PolicyForm(VersionedForm):
+    """What happens with each label that is not a judgment."""
+
+    error_fields: ClassVar = {"no-expert": "expert"}
+
+    def __init__(
+        self, data: Mapping[str, object] | None = None, *, task: Task, policy: TicketPolicy
+    ) -> None:
+        super().__init__(data)
+        self.labels = task.protocol.labels.reports
+        for label in self.labels:
+            self.fields[f"label_{label.value}"] = forms.ChoiceField(
+                label=label.word,
+                choices=TicketPolicy.Action.choices,
+                initial=policy.action_of(label.value),
+            )
+        self.fields["expert"] = NamedChoiceField(
+            queryset=judging_staff(task.lab),
+            initial=policy.expert,
+            required=False,
+            empty_label="nobody",
+            help_text="An assessor or organizer of this lab. Items that they reported themselves "
+            "wait for the organizers.",
+        )
+        self.fields["expert_closes"] = forms.BooleanField(
+            label="The expert may answer the assessor and close the ticket",
+            initial=policy.expert_closes,
+            required=False,
+        )
+
+    @property
+    def actions(self) -> dict[str, str]:
+        """Return the chosen action by label value."""
+        return {
+            str(label.value): self.cleaned_data[f"label_{label.value}"] for label in self.labels
+        }

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from django.core.management import call_command
 
-from analyses.views.breakdown import topic_attributes
 from arqkit.comparison.correlation import correlations
 from arqkit.judgments.qrels import LabelledTopics, Range
 from arqkit.leaderboard import Board
@@ -26,6 +25,7 @@ from benchmarks.papers.published import (
     Judged,
 )
 from evaluation.selectors.boards import live_board
+from evaluation.selectors.records import topic_attributes
 from submissions.models import Run
 
 LABS = ("arqmath-1", "arqmath-2", "arqmath-3", "ntcir-12-wfb")

@@ -26,7 +26,7 @@ from arqlab.web import (
     task_url,
     to,
 )
-from assessment.judging.views.judgments import ITEM, SECONDS, with_threads
+from assessment.judging.views.judgments import ITEM, with_threads
 from assessment.models import DismissedFinding, DuplicatePosts, Judgment
 from assessment.qrels.selectors.drafts import task_scale
 from contrib.radar.selectors.findings import (
@@ -203,7 +203,7 @@ def _judgments_table(
             Column("Label", lambda row: row.judgment.scale_label, cells.LABEL, by="label"),
             Column("Earlier labels", lambda row: row.earlier, cells.LABELS),
             Column("Comment", lambda row: row.judgment.comment, cells.EXCERPT),
-            Column("Seconds", lambda row: row.judgment.active_ms, SECONDS, by="active_ms"),
+            Column("Seconds", lambda row: row.judgment.active_ms, cells.SECONDS, by="active_ms"),
             Column(
                 "Judged", lambda row: row.judgment.judged_at, cells.TIME, order="order", by="pk"
             ),

@@ -16,7 +16,7 @@ from arqkit.records import ItemKind
 from arqkit.standings import BASELINE, FLAGS, OUT_OF_COMPETITION, STANDINGS, WITHDRAWN, Standing
 from arqkit.topics import natural_key
 from arqlab.core.models import Task, Topic
-from arqlab.labs.selectors import topics_xml
+from arqlab.labs.selectors import PUBLIC_INFO, topics_xml
 from assessment.models import Pool, QrelSet
 from collection.models import VisualMap
 from evaluation.models import RUN_FACTS, Leaderboard, ReleasedRun, RunFacts, TopicScore
@@ -153,6 +153,20 @@ def board_topics(task: Task, release: int | None) -> dict[str, Topic]:
             topic.title, topic.title_html = facts["title"], facts["html"]
             topic.info, topic.info_edits = facts["info"], {}
     return topics_by_id
+
+
+def topic_attributes(task: Task, release: int | None = None) -> dict[str, dict[str, str]]:
+    """Return the attributes by which topics can be grouped: values by topic, for each attribute.
+
+    Attributes that no topic has are left out. Those of a release (key) are recorded.
+    """
+    facts = {name: topic.facts for name, topic in board_topics(task, release).items()}
+    attributes = {
+        name: {topic: values[name] for topic, values in facts.items() if values.get(name)}
+        for name in PUBLIC_INFO
+        if name != "elements"  # free text, which makes no groups
+    }
+    return {name: values for name, values in attributes.items() if values}
 
 
 def listed_run(

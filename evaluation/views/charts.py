@@ -1,15 +1,10 @@
-"""The charts of boards: the spread of the runs, and the scores of a run by topic."""
+"""The chart of a board: the spread of the scores of its runs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
-from arqkit.texts.html.rendering import title_text
-from arqlab.core.models import Task
-from arqlab.web import task_url
 from evaluation.permissions import ScoreAccess, VisibleBoard
-from evaluation.selectors.boards import TopicScoreRow
 from evaluation.selectors.spreads import MOST_RUNS, RunSpread, run_spreads
 from evaluation.views.tables import link_ends
 
@@ -61,28 +56,3 @@ def spread_of_runs(
             ],
         },
     )
-
-
-def chart_of(
-    rows: Iterable[TopicScoreRow], run: BoardRun, measure: Measure, *, task: Task, query: str
-) -> dict[str, object]:
-    """Return the data of the per-topic chart, as `js/charts.js` reads it.
-
-    A bar leads to the page of its topic, with the parameters in `query`.
-    """
-    return {
-        "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",
-        "measure": measure.heading,
-        "run": run.label,
-        "topics": [
-            {
-                "topic": row.query_id,
-                "title": title_text(row.topic.title) if row.topic else "",
-                "own": row.own,
-                "median": row.median,
-                "best": row.best,
-                "url": f"{task_url('evaluation:topic-scores', task, row.query_id)}?{query}",
-            }
-            for row in rows
-        ],
-    }

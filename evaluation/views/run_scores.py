@@ -1,15 +1,17 @@
 """The scores of a run by topic."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from arqkit.leaderboard import BoardRow
+from arqkit.leaderboard import BoardRow, BoardRun
 from arqkit.measures.names import Measure
+from arqkit.texts.html.rendering import title_text
 from arqkit.topics import heading
+from arqlab.core.models import Task
 from arqlab.labs.selectors import TOPIC_FILTERS
 from arqlab.web import TASK, Column, Pages, Table, answer, cells, task_url
 from evaluation.permissions import (
@@ -21,7 +23,6 @@ from evaluation.permissions import (
 )
 from evaluation.selectors.boards import TopicScoreRow, topic_rows
 from evaluation.services.tie_bounds import MeasureBounds, TieBounds, tie_bounds
-from evaluation.views.charts import chart_of
 from evaluation.views.tables import board_file_name, measure_or_404, measure_query
 from submissions.models import Run
 
@@ -72,7 +73,7 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
         line=line,
         scores_nothing=scores == {0},
         peers=sum(row.run.counts for row in visible.board.rows),
-        chart=chart_of(rows, line.run, measure, task=run.task, query=query),
+        chart=_chart_of(rows, line.run, measure, task=run.task, query=query),
         bounds=(bounds := tie_bounds(visible, run)),
         may_see_run=sight.may_see_run(run.pk),
     )
@@ -161,3 +162,28 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 def _has_the_best(row: TopicScoreRow) -> bool:
     return row.own is not None and row.own == row.best and row.best > 0
+
+
+def _chart_of(
+    rows: Iterable[TopicScoreRow], run: BoardRun, measure: Measure, *, task: Task, query: str
+) -> dict[str, object]:
+    """Return the data of the per-topic chart, as `js/charts.js` reads it.
+
+    A bar leads to the page of its topic, with the parameters in `query`.
+    """
+    return {
+        "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",
+        "measure": measure.heading,
+        "run": run.label,
+        "topics": [
+            {
+                "topic": row.query_id,
+                "title": title_text(row.topic.title) if row.topic else "",
+                "own": row.own,
+                "median": row.median,
+                "best": row.best,
+                "url": f"{task_url('evaluation:topic-scores', task, row.query_id)}?{query}",
+            }
+            for row in rows
+        ],
+    }

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from scipy import stats
 
-from analyses.views.qrels import shared_measures, version_effect
+from analyses.services.qrels_effects import shared_measures, version_effect
 from evaluation.models import RunScore
 from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import GOOD, NOW, make_qrels, make_run

@@ -52,8 +52,6 @@ USERNAME = "assessor__username"
 
 POSITION = "instance__item__topic__position"
 
-SECONDS = cells.CellKind(lambda milliseconds: f"{milliseconds / 1000:.0f}", "num")
-
 
 @pages.read(
     "visual-ids/<number:version>/judged/",
@@ -230,7 +228,7 @@ def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table[JudgmentRow]
             Column(
                 "Comment", lambda row: row.judgment.comment, cells.EXCERPT, note=_changed(task.lab)
             ),
-            Column("Seconds", lambda row: row.judgment.active_ms, SECONDS),
+            Column("Seconds", lambda row: row.judgment.active_ms, cells.SECONDS),
             Column("Judged", lambda row: row.judgment.judged_at, cells.TIME),
             Column(
                 "Guidelines",

@@ -16,7 +16,6 @@ from assessment.judging.permissions import official_place_or_404, round_place_or
 from assessment.judging.selectors.places import Place, page_of_place, round_questions
 from assessment.judging.selectors.topic_work import judged_rows, skipped_items, work_on
 from assessment.judging.services.judged_list import JudgedRow, judged_list, judgments_with
-from assessment.judging.views.judgments import SECONDS
 from assessment.models import Judgment
 
 pages = Pages(section="judging", sign_in=True)
@@ -85,7 +84,7 @@ def _judged_table(
             Column(
                 "Seconds",
                 lambda row: row.judgment.active_ms,
-                SECONDS,
+                cells.SECONDS,
                 order="seconds",
                 by="active_ms",
             ),

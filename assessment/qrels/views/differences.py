@@ -1,85 +1,28 @@
 """The differences of two versions of qrels, or of a version and the draft."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypedDict
+from collections.abc import Callable, Sequence
 
-import polars as pl
-from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html
 
-from arqkit.judgments.qrels import QrelDiff, diff_qrels
+from arqkit.judgments.qrels import QrelDiff
 from arqkit.labels import LabelScale, ScaleLabel
-from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
 from arqlab.labs.permissions import organized_task_or_404
 from arqlab.web import TASK, Column, Filter, Pages, Prepared, Table, answer, cells
-from assessment.models import Judgment, QrelSet
-from assessment.qrels.selectors.drafts import LabelSource, draft_topics
-from assessment.qrels.selectors.frames import READING, adjudicated_judgments, second_judgments
-from assessment.qrels.selectors.versions import qrels_frame
+from assessment.models import QrelSet
+from assessment.qrels.selectors.differences import (
+    ChangedLine,
+    Side,
+    changing_judgments,
+    diff_of,
+    scale_of,
+)
 
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 DRAFT = "draft"
-# A side of the comparison: a version, or None for the draft.
-Side = QrelSet | None
-
-
-class ChangedLine(TypedDict):
-    """A line of `QrelDiff.rows`; those of a page have the judgment that changed it, if any."""
-
-    topic: str
-    item: str
-    change: str
-    before: int | None
-    after: int | None
-    judgment: Judgment | None
-
-
-def changing_judgments(
-    task: Task, rows: Iterable[ChangedLine], *, before: QrelSet | None, after: QrelSet | None
-) -> dict[tuple[str, str], Judgment]:
-    """Return the newest judgment between two sides that gave each line its new label.
-
-    `rows` have topic, item and after: a label, or None for a removed line, whose judgment has a
-    label that is not a judgment, such as Do not know; the newest of both where labels of two
-    assessors are added. None as a side is the draft. Lines that changed for another reason, such as
-    a loaded file, another pool or a topic left out, have no judgment.
-    """
-    labels = {(row["topic"], row["item"]): row["after"] for row in rows}
-    items = {item for _, item in labels}
-    of_items = Q(instance__doc_id__in=items) | Q(instance__item__item__in=items)
-    sides = {"judged_at__gt": before, "judged_at__lte": after}
-    limits = {
-        **{name: side.created_at for name, side in sides.items() if side},
-        "instance__item__pool__task": task,
-        "instance__item__topic__query_id__in": {topic for topic, _ in labels},
-    }
-    related = ("assessor", "supersedes__ticket", "instance__item__pool__round")
-    adds = LabelSource(task).adds
-    sources = [Judgment.official.all(), adjudicated_judgments(task)]
-    candidates = [
-        judgment
-        for judgments in [*sources, *([second_judgments(task)] if adds else [])]
-        for judgment in judgments.filter(of_items, **limits).select_related(
-            *related, "instance__item__topic"
-        )
-    ]
-    side = after or before
-    accepted = side.label_scale.unjudged if side else ()
-    changes = {}
-    for judgment in sorted(candidates, key=lambda judgment: (judgment.judged_at, judgment.pk)):
-        instance = judgment.instance
-        for item in (instance.doc_id, instance.item.item):
-            key = (instance.item.topic.query_id, item)
-            if key not in labels:
-                continue
-            is_label = judgment.label == labels[key]
-            if adds or is_label or (labels[key] is None and judgment.label in accepted):
-                changes[key] = judgment
-    return changes
 
 
 @pages.read("diff/", "qrels-diff")
@@ -94,7 +37,8 @@ def qrels_diff(request: HttpRequest, task: Task) -> HttpResponse:
     context |= {"before": before, "after": after}
     if before and after and before.items != after.items:
         return render(request, "assessment/qrels_diff.html", context)
-    diff, scales = _diff(task, before, after), (_scale(before, task), _scale(after, task))
+    diff = diff_of(task, before, after)
+    scales = scale_of(before, task), scale_of(after, task)
     context |= {"diff": diff, "steps": _steps_table(diff, *scales)}
     changes = _changes_table(request, task, diff, (before, after), scales)
     return answer(request, "assessment/qrels_diff.html", context, changes)
@@ -108,32 +52,6 @@ def _side(text: str, versions: Sequence[QrelSet]) -> Side:
         if text == str(version.version):
             return version
     raise Http404
-
-
-def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
-    """Compare the sides; a draft takes the items and completeness of the other side."""
-    model, sides = before or after, [side and (side.pk, side.sha256) for side in (before, after)]
-    source = LabelSource(task)
-
-    def frame(side: Side) -> pl.DataFrame:
-        if side is not None:
-            return qrels_frame(side)
-        return source.draft().qrels_by(
-            model.items if model else "", complete=bool(model and model.is_complete)
-        )
-
-    def compute() -> QrelDiff:
-        return diff_qrels(frame(before), frame(after))
-
-    if before and after:
-        work = READING * (before.lines + after.lines)
-        return cached_value(key_of("qrels-diff", sides), compute, work=work)
-    return source.kept("draft-diff", compute, sides).value
-
-
-def _scale(side: Side, task: Task) -> LabelScale:
-    """Return the labels of a side; those of a version do not change with the task's."""
-    return side.label_scale if side else draft_topics(task).scale
 
 
 def _steps_table(diff: QrelDiff, before: LabelScale, after: LabelScale) -> Table[ScaleLabel | None]:

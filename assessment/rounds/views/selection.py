@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,15 +12,13 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from arqlab.core.errors import UserError
-from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.views import edited, signed_in
 from arqlab.web import TASK, Column, Pages, Table, cells, task_url
-from assessment.guidelines.services.versions import LONGEST_ENTRY
 from assessment.models import Applicant, Round
+from assessment.rounds.forms.rating import RatingForm
 from assessment.rounds.permissions import SeenRound, organized_round_or_404, round_or_404
 from assessment.rounds.selectors.votes import ScoreRow, ScoreSheet
 from assessment.rounds.services.rounds import (
-    HIGHEST_SCORE,
     Rating,
     apply_to_round,
     close_link,
@@ -30,30 +27,6 @@ from assessment.rounds.services.rounds import (
 )
 
 pages = Pages(section="rounds")
-
-
-class RatingForm(VersionedForm):
-    """The score, the note and the decision about an applicant."""
-
-    score = forms.IntegerField(
-        min_value=0, max_value=HIGHEST_SCORE, required=False, help_text="From 0 to 100."
-    )
-    note = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 3}),
-        max_length=LONGEST_ENTRY,
-        required=False,
-        help_text="Applicants see neither the score nor the note.",
-    )
-    decision = forms.ChoiceField(
-        choices=Applicant.Decision.choices,
-        help_text="An accepted applicant becomes an assessor of the lab and gets a notice.",
-    )
-
-    def __init__(self, *args: Any, decides: bool, **kwargs: Any) -> None:
-        """Ask for a decision only if the user may decide; an expert may only score."""
-        super().__init__(*args, **kwargs)
-        if not decides:
-            del self.fields["decision"]
 
 
 @pages.action(f"{TASK}rounds/<slug:round>/link/", "sample-change", access=organized_round_or_404)
