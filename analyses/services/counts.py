@@ -61,7 +61,7 @@ class LabCounts:
     collection: str
 
 
-def counts_of(user: Visitor, lab: Lab) -> LabCounts:
+def lab_numbers(user: Visitor, lab: Lab) -> LabCounts:
     """Return the numbers of the tasks that a user sees, and of runs only where they see scores."""
     tasks = tasks_visible_to(user).filter(lab=lab).select_related("lab")
     sights = [score_access_of(user, task) for task in tasks]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from django.http import HttpRequest, HttpResponse
 
-from analyses.services.counts import LabCounts, QrelsCount, RunCount, ValueCount, counts_of
+from analyses.services.counts import LabCounts, QrelsCount, RunCount, ValueCount, lab_numbers
 from arqlab.core.models import Lab
 from arqlab.labs.permissions import lab_or_404
 from arqlab.web import LAB, Column, Empty, Pages, Table, answer, cells, to
@@ -18,7 +18,7 @@ def lab_counts(request: HttpRequest, lab: Lab) -> HttpResponse:
 
     Before a release, only organizers see the qrels, teams and runs of a task.
     """
-    counts = counts_of(request.user, lab)
+    counts = lab_numbers(request.user, lab)
     tables = (
         _judged_table(lab, counts.qrels),
         _attributes_table(lab, counts.topics),

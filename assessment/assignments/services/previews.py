@@ -88,7 +88,7 @@ def preview_assignments(
     )
 
 
-def shared_topics(task: Task, *, at: datetime) -> list[tuple[Topic, User]] | None:
+def topics_shared_out(task: Task, *, at: datetime) -> list[tuple[Topic, User]] | None:
     """Return the unassigned topics, each with an assessor, so that all have as many items left.
 
     Returns None if the lab has no assessors.

@@ -25,7 +25,7 @@ from assessment.assignments.services.previews import (
     PersonTotals,
     TopicChange,
     preview_assignments,
-    shared_topics,
+    topics_shared_out,
 )
 from assessment.assignments.views.assigning import message_of_change
 from assessment.assignments.views.progress import person_column
@@ -58,7 +58,7 @@ def assignment_import(request: HttpRequest, task: Task) -> HttpResponse:
 @pages.action("share/", "assignment-share")
 def assignment_share(request: HttpRequest, task: Task) -> HttpResponse:
     """Preview a distribution of the unassigned topics after which all have as many items left."""
-    pairs = shared_topics(task, at=timezone.now())
+    pairs = topics_shared_out(task, at=timezone.now())
     if pairs is None:
         messages.error(
             request, "This lab has no assessors yet. Grant the role on the People page first."

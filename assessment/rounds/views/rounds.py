@@ -3,6 +3,8 @@
 The page of a round is in `analyses.views.rounds`, because it has scores too.
 """
 
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -23,11 +25,12 @@ from arqlab.web import (
     Table,
     answer,
     cells,
+    context_of,
     organizers,
     table_response,
 )
 from assessment.models import Round
-from assessment.models.kinds import KINDS, ItemSource
+from assessment.models.kinds import KINDS, ItemSource, RoundKind
 from assessment.pools.services.changing import close_pool, open_pool
 from assessment.rounds.forms.drawn import DrawnRoundForm, RoundForm, SampleRoundForm
 from assessment.rounds.forms.judged import QuestionRoundForm, SecondRoundForm
@@ -52,11 +55,27 @@ FORMS: dict[ItemSource, type[RoundForm]] = {
 }
 
 
+@dataclass(frozen=True)
+class RoundList:
+    """The kinds of rounds that can be made, above the table of those there are."""
+
+    kinds: list[RoundKind]
+
+
+@dataclass(frozen=True)
+class NewRound:
+    """A round to make: its kind, and the form of its settings."""
+
+    kind: RoundKind
+    form: RoundForm
+
+
 @pages.read("", "round-list", tabs=(Tab("task", "Rounds", 60, organizers),), api=ROWS)
 def round_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the rounds of a task, with their progress, and the kinds that can be made."""
-    context = {"kinds": [kind for kind in KINDS.values() if kind.items in FORMS]}
-    return answer(request, "assessment/rounds/round_list.html", context, _rounds_table(task))
+    page = RoundList([kind for kind in KINDS.values() if kind.items in FORMS])
+    table = _rounds_table(task)
+    return answer(request, "assessment/rounds/round_list.html", context_of(page), table)
 
 
 def _rounds_table(task: Task) -> Table[RoundRow]:
@@ -117,8 +136,7 @@ def round_create(request: HttpRequest, task: Task, kind: str) -> HttpResponse:
             todo = "Send its link to the applicants." if round_.token else "Assessors are notified."
             messages.success(request, f"{round_} is open. {todo}")
             return redirect(round_.address)
-    context = {"kind": rules, "form": form}
-    status = 422 if form.errors else 200
+    context, status = context_of(NewRound(rules, form)), 422 if form.errors else 200
     return render(request, "assessment/rounds/round_create.html", context, status=status)
 
 
