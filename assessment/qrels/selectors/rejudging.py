@@ -1,5 +1,7 @@
 """Judged formulas affected by a version of the visual ids, which assessors may judge again."""
 
+from dataclasses import dataclass
+
 import polars as pl
 from django.db.models import Q
 
@@ -9,7 +11,7 @@ from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judgments_of
 from collection.models import VisualMap
 from collection.selectors.collections import scan_columns
-from collection.selectors.visual_maps import JudgedFormula, map_before, map_frame
+from collection.selectors.visual_maps import JudgedFormula, formula_latex, map_before, map_frame
 
 _TEXTS = ("task", "qrels", "topic", "formula_id", "visual_id_before", "visual_id_after")
 SCHEMA = {**dict.fromkeys(_TEXTS, pl.String), "label": pl.Int64, "why": pl.String}
@@ -131,3 +133,26 @@ def _with_reasons(
         .then(pl.format("Instances were split off from it to {}.", "went"))
     )
     return rows.with_columns(why=why).drop_nulls("why").select(*SCHEMA)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AffectedJudgments:
+    """The judgments of formulas that a version of the visual ids merged or split.
+
+    - rows: as of `affected_judgments`, with the formula (`latex`), and the qrels with their task
+      (`version`).
+    """
+
+    version: VisualMap
+    count: int
+    rows: pl.DataFrame
+
+
+def changes_of_version(lab: Lab, version: VisualMap) -> AffectedJudgments:
+    """Return a lab's judgments of formulas that a version merged or split, with the formulas."""
+    rows = affected_judgments(lab, version)
+    rows = rows.with_columns(
+        latex=formula_latex(version, rows["visual_id_after"]),
+        version=pl.format("{}, {}", "task", "qrels"),
+    )
+    return AffectedJudgments(version=version, count=rows.height, rows=rows)
