@@ -1,4 +1,4 @@
-"""The pages that change a run, and that close and reopen a task for submissions."""
+"""The pages that change a run."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -8,21 +8,16 @@ from django.db import transaction
 from django.forms import Form
 from django.forms.models import model_to_dict
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
 
 from arqkit.formats.archives.uploads import UploadRefusedError
-from arqlab.core.errors import UserError
-from arqlab.core.models import Task
 from arqlab.core.views import edited, refused, signed_in, told
 from arqlab.core.views.editing import F
-from arqlab.labs.oddities import Ceremony
-from arqlab.labs.permissions import may_organize, organized_task_or_404
-from arqlab.labs.services.labs import close_task, reopen_task
+from arqlab.labs.permissions import may_organize
 from arqlab.web import FILE, TASK, Pages, answer, exact_response, url_of
 from submissions.forms import MoveForm, RunEditForm, RunPublicationForm, SystemForm, WithdrawForm
 from submissions.models import Run
-from submissions.oddities import closing_oddities
 from submissions.permissions import linkable_runs, run_or_404
 from submissions.selectors import quotas_of, repaired_file
 from submissions.services.changing import (
@@ -41,49 +36,6 @@ from submissions.services.renewal import check_again
 from submissions.tasks import validate_after_commit
 
 pages = Pages(TASK, run_or_404, section="runs", sign_in=True)
-
-
-@pages.form(
-    "close/",
-    "task-close",
-    shows="task-close",
-    access=organized_task_or_404,
-    section="",
-    sign_in=False,
-)
-def task_close(request: HttpRequest, task: Task) -> HttpResponse:
-    """List what is odd about closing a task, and close it for submission."""
-    at = timezone.now()
-    ceremony, refusals = Ceremony(closing_oddities(task, at=at)), []
-    is_closed = task.state(at) == "closed"
-    if request.method == "POST":
-        try:
-            if not is_closed:
-                ceremony.require_acknowledged(request.POST)
-            close_task(task=task, by=signed_in(request), at=at)
-            messages.success(request, "The task is closed. Teams can no longer submit runs.")
-            return redirect(url_of("task", task.lab.slug, task.slug))
-        except UserError as refused:
-            refusals = [refused.message]
-    runs = Run.objects.valid().filter(task=task).count()
-    context = {"ceremony": ceremony, "refusals": refusals, "is_closed": is_closed, "runs": runs}
-    status = 422 if refusals else 200
-    return render(request, "submissions/task_close.html", context, status=status)
-
-
-@pages.action("reopen/", "task-reopen", access=organized_task_or_404, section="", sign_in=False)
-def task_reopen(request: HttpRequest, task: Task) -> HttpResponse:
-    """Reopen a task that an organizer closed."""
-    at = timezone.now()
-    with told(request):
-        reopened = reopen_task(task=task, by=signed_in(request))
-        if reopened.state(at) == "closed":
-            messages.warning(
-                request, "The deadline has passed, so the task stays closed. Set a later deadline."
-            )
-        else:
-            messages.success(request, "The task is open again.")
-    return redirect(url_of("task", task.lab.slug, task.slug))
 
 
 @pages.form("runs/<number:run>/edit/", "run-edit")
