@@ -68,7 +68,7 @@ def take_definitions(latex: str) -> tuple[list[Definition], str]:
     for match in _START.finditer(latex):
         if match.start() < place:
             continue
-        end = _closing(latex, match.end())
+        end = end_of_group(latex, match.end())
         if end is None:
             continue
         pieces.append(latex[place : match.start()])
@@ -94,7 +94,7 @@ def _definition(match: re.Match[str], body: str) -> Definition:
     return Definition(name, rf"\def{name}{pattern}{body}")
 
 
-def _closing(latex: str, start: int) -> int | None:
+def end_of_group(latex: str, start: int) -> int | None:
     """Return the position after the group that opens at `start`, or None if it never ends."""
     depth, place = 0, start
     while place < len(latex):

@@ -30,13 +30,16 @@ from lxml import etree
 
 from arqkit.data_files import data_beside
 from arqkit.texts.maths.layout import lay_out
+from arqkit.texts.maths.mathjax import as_mathjax
 
 _DATA = data_beside(__file__)
 MACROS: dict[str, str] = _DATA["macros"]
+SHOWN_MACROS = MACROS | _DATA["shown_macros"]
 _WITHOUT_NUMBERS = re.compile(
     r"\\(begin|end)\s*\{(equation|align|gather|alignat|multline|flalign)\}"
 )
 _EQNARRAY = re.compile(r"\\begin\s*\{eqnarray\*?\}(.*?)\\end\s*\{eqnarray\*?\}", re.DOTALL)
+_COMMAND = re.compile(r"\\[A-Za-z ]+")
 _UNKNOWN = re.compile(r"Unsupported function name: (\\[A-Za-z@]+)")
 
 # HTML escapes of & and <, cut at the & that LaTeXML read as the end of a cell.
@@ -63,7 +66,7 @@ _UNSETTABLE = re.compile("[\x00\ud800-\udfff]")
 # the allow-list change the output. Stored formulas of another version are typeset again, when next
 # shown or in the background. The test of the version fails until it is raised and the new output
 # recorded in tests/golden/typeset.toml.
-VERSION = 4
+VERSION = 5
 ENGINE = f"temml, version {VERSION}"
 
 _LOOSE = re.compile(
@@ -114,7 +117,10 @@ def prepared(latex: str) -> str:
 def next_attempt(
     latex: str, display: bool, macros: dict[str, str], error: str
 ) -> tuple[str, bool] | None:
-    """Return the next attempt after an error, or None. An unknown macro is shown by its name."""
+    """Return the next attempt after an error, or None.
+
+    An unknown macro is shown by its name, with the class `tml-unknown`: it must not look typeset.
+    """
     if "Error: " not in error:  # out of time, memory or stack: a retry would fail again
         return None
     if "display mode" in error and not display:
@@ -236,7 +242,10 @@ def typeset_now(latex: str, *, display: bool) -> Typeset:
 # Pages and imports meet the same short formulas again and again; each takes milliseconds.
 @lru_cache(maxsize=8192)
 def _typeset(source: str, display: bool) -> Typeset:
-    mathml = _converted(source, display, "typeset")
+    as_there = as_mathjax(source)
+    mathml = _converted(as_there, display, "typeset")
+    if mathml is None and as_there != source:
+        mathml = _converted(source, display, "typeset")
     try:
         return Typeset(_clean(mathml, source) if mathml else None, source)
     except etree.XMLSyntaxError:  # nested too deeply for the parser
@@ -267,7 +276,7 @@ def on_one_line(latex: str) -> str:
 def _converted(source: str, display: bool, function: str) -> str | None:
     """Return the engine's output for a formula, repaired if necessary, or None."""
     attempt = prepared(source)
-    macros = dict(MACROS)
+    macros = dict(SHOWN_MACROS if function == "typeset" else MACROS)
     for _ in range(ATTEMPTS):
         try:
             return str(_engine().get(function)(attempt, display, json.dumps(macros)))
@@ -323,6 +332,8 @@ def _rebuilt(element: etree._Element) -> str:
 
 def _attributes(element: etree._Element) -> str:
     classes, colour = _of_style(element.get("style", ""))
+    if element.tag == "mtext" and _COMMAND.fullmatch(element.text or ""):
+        classes.append("tml-unknown")
     names = element.get("class", "").split()
     classes = [*(name for name in names if _CLASS.fullmatch(name)), *classes]
     pairs = [(str(name), str(value)) for name, value in element.items()]
