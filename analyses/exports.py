@@ -11,8 +11,8 @@ from analyses.services.certificates import (
     opened_certification,
 )
 from arqkit.formats.tables import frame_text
+from arqlab.core.exports import Document, declare_documents
 from arqlab.core.models import Task
-from arqlab.web.exports import Document, declare_documents
 from evaluation.permissions import score_access_of
 
 CERTIFICATE = {

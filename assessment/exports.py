@@ -15,9 +15,9 @@ from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.tables import tsv_lines, zip_chunks
 from arqkit.loads import LoadChoice
 from arqkit.records import FileRefusedError
+from arqlab.core.exports import Audience, Export, declare_exports
+from arqlab.core.folder_loads import FolderLoad, declare_folder_loads
 from arqlab.core.models import Task
-from arqlab.web.exports import Audience, Export, declare_exports
-from arqlab.web.folder_loads import FolderLoad, declare_folder_loads
 from assessment.assignments.services.assigning import (
     assign_topics,
     assignment_changes,

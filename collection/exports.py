@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Iterator
 
 from arqkit.formats.tables import exact_table
+from arqlab.core.exports import Audience, Document, Export, declare_documents, declare_exports
 from arqlab.core.models import Lab
-from arqlab.web.exports import Audience, Document, Export, declare_documents, declare_exports
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import holdings_of
 from collection.selectors.visual_maps import mapping_parts, newest_map

@@ -9,9 +9,9 @@ from arqkit.formats.labs.files import QRELS, TOPIC_INFO, TOPICS
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.tables import tsv_lines
 from arqkit.standings import WITHDRAWN
+from arqlab.core.exports import Audience, Document, Export, declare_documents, declare_exports
 from arqlab.core.models import Task
 from arqlab.labs.services.exports import topic_info_csv
-from arqlab.web.exports import Audience, Document, Export, declare_documents, declare_exports
 from assessment.exports import qrels_details
 from assessment.qrels.selectors.versions import qrels_frame
 from evaluation.permissions import score_access_of

@@ -8,9 +8,7 @@ from arqkit.formats.labs.folder import TaskFile
 from arqkit.formats.runs.packs import pack_chunks
 from arqkit.formats.tables import exact_table
 from arqkit.records import FileRefusedError
-from arqlab.core.models import Task
-from arqlab.labs.selectors import topics_xml
-from arqlab.web.exports import (
+from arqlab.core.exports import (
     Audience,
     Document,
     Export,
@@ -19,7 +17,9 @@ from arqlab.web.exports import (
     declare_exports,
     folder_export,
 )
-from arqlab.web.folder_loads import FolderLoad, declare_folder_loads
+from arqlab.core.folder_loads import FolderLoad, declare_folder_loads
+from arqlab.core.models import Task
+from arqlab.labs.selectors import topics_xml
 from submissions.selectors import task_pack
 from submissions.services.answer_ids import load_answer_ids
 from submissions.services.run_files import find_runs, load_runs, new_runs, run_files

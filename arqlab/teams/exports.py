@@ -6,10 +6,10 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from arqkit.formats.tables import tsv_lines
+from arqlab.core.exports import Audience, Export, declare_exports
 from arqlab.core.models import AuditEvent, Lab, Membership, Team
 from arqlab.core.models.reading import rows_in_chunks
 from arqlab.teams.selectors import teams_with_members
-from arqlab.web.exports import Audience, Export, declare_exports
 
 MEMBER_COLUMNS: dict[str, Callable[["TeamMember"], object]] = {
     "team": attrgetter("team.name"),

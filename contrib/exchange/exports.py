@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from arqkit.formats.tables import zip_chunks
+from arqlab.core.exports import Audience, Document, Export, declare_documents, declare_exports
 from arqlab.core.models import Task
-from arqlab.web.exports import Audience, Document, Export, declare_documents, declare_exports
 from contrib.exchange.services.interchange import ir_dataset_files, ir_dataset_zip, trec_files
 
 

@@ -9,15 +9,15 @@ from django.contrib.auth.models import AnonymousUser
 from django.template.loader import render_to_string
 
 from arqkit.formats.labs.files import QRELS, TASK_FILES
-from arqlab.core.models import Lab, Membership, Role, Task
-from arqlab.labs.permissions import tasks_visible_to
-from arqlab.web.exports import (
+from arqlab.core.exports import (
     Audience,
     Document,
     documents_of_lab,
     documents_of_task,
     released_chunks,
 )
+from arqlab.core.models import Lab, Membership, Role, Task
+from arqlab.labs.permissions import tasks_visible_to
 from collection.selectors.collections import collection_of
 from desk.services.exports import lab_exports, task_exports
 from desk.services.static_site import site_files

@@ -3,8 +3,8 @@
 Teams and visitors get what is published; organizers can take the whole lab with them.
 """
 
+from arqlab.core.exports import Audience, Export, exports_of_labs, exports_of_task, exports_of_tasks
 from arqlab.core.models import Lab, Task
-from arqlab.web.exports import Audience, Export, exports_of_labs, exports_of_task, exports_of_tasks
 from evaluation.selectors.boards import released_leaderboard
 
 

@@ -6,10 +6,10 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from rest_framework.exceptions import ValidationError
 from rest_framework.fields import DateTimeField
 
+from arqlab.core.exports import Export, Owner
 from arqlab.core.models import Lab, Task
 from arqlab.labs.permissions import lab_or_404, may_organize, organized_task_or_404, task_or_404
 from arqlab.web import FILE, LAB, Column, Filter, Pages, Table, answer, file_response
-from arqlab.web.exports import Export, Owner
 from assessment.judging.selectors.judgment_tables import judgment_columns, judgments_with_columns
 from assessment.models import Judgment
 from desk.services.exports import lab_exports, task_exports

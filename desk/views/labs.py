@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 
+from arqlab.core.exports import Export
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.views import refused, signed_in
 from arqlab.labs.forms.creating import CopyLabForm, DeleteForm
@@ -34,7 +35,6 @@ from arqlab.labs.selectors import (
 from arqlab.notices.models import Notice
 from arqlab.notices.selectors import unread_notices
 from arqlab.web import LAB, TASK, Column, Empty, Pages, Tab, Table, answer, cells, to
-from arqlab.web.exports import Export
 from desk.selectors import LabDate, LabsOverview, StageCell, lab_dates, labs_overview, with_phases
 from desk.services.exports import lab_exports
 from desk.services.labs import copy_lab, delete_record, deletion_refusal

@@ -10,12 +10,12 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from arqkit.leaderboard import BoardRow
+from arqlab.core.exports import Export
 from arqlab.core.faults import attempt_due_at
 from arqlab.core.models import Task
 from arqlab.labs.permissions import may_organize, task_or_404
 from arqlab.labs.selectors import LabRoles, roles_in
 from arqlab.web import TASK, Pages, Tab, news
-from arqlab.web.exports import Export
 from assessment.assignments.selectors.grid import TopicRow
 from assessment.pools.selectors.choices import PooledTogether, pooled_together
 from desk.selectors import LabsOverview, labs_overview

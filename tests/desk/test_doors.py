@@ -26,8 +26,8 @@ from arqkit.loads import LoadChoice
 from arqkit.records import FileRefusedError
 from arqkit.texts.maths.typesetting import ENGINE
 from arqlab.core.errors import UserError
+from arqlab.core.folder_loads import folder_loads
 from arqlab.core.models import Job, Lab, Task, Topic
-from arqlab.web.folder_loads import folder_loads
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, QrelSet
 from assessment.qrels.services.loading import LoadedLab, load_lab, load_qrels

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from arqlab.core.exports import Audience, Export, declare_exports
 from arqlab.core.models import Task
-from arqlab.web.exports import Audience, Export, declare_exports
 
 
 def _greetings(task: Task) -> Iterable[bytes]:

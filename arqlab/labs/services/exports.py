@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from arqkit.formats.labs.files import TOPIC_FORMULAS, TOPIC_INFO, TOPICS
 from arqkit.formats.topics.files import TopicFormula, write_topic_formulas
 from arqkit.formats.topics.information import write_topic_info
+from arqlab.core.exports import Audience, Document, Export, declare_documents, declare_exports
 from arqlab.core.models import Task
 from arqlab.labs.selectors import topics_xml
-from arqlab.web.exports import Audience, Document, Export, declare_documents, declare_exports
 
 
 def topic_info_csv(facts: Mapping[str, Mapping[str, str]]) -> bytes:

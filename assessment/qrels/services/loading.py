@@ -12,11 +12,11 @@ from arqkit.loads import NO_CHOICE, LoadChoice
 from arqkit.records import FileProblems, FileRefusedError, Problem
 from arqlab.audit.services.recording import record_event
 from arqlab.core.errors import require_confirmed
+from arqlab.core.folder_loads import FolderLoad, folder_loads
 from arqlab.core.models import Lab, Task, User
 from arqlab.labs.services.archiving import require_unarchived
 from arqlab.labs.services.loading import load_lab_file
 from arqlab.labs.services.topic_loading import PreparedPages, TopicChanges, prepare_pages
-from arqlab.web.folder_loads import FolderLoad, folder_loads
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
 from assessment.qrels.selectors.rejudging import judged_formulas
