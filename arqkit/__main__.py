@@ -18,7 +18,7 @@ from arqkit.formats.runs.lines import decode_run
 from arqkit.formats.runs.packs import FileLimits, TaskPack, read_pack
 from arqkit.formats.runs.repair import repaired_run
 from arqkit.formats.runs.report import RunReport, RunRules
-from arqkit.formats.runs.results import check_files, report_of, report_text
+from arqkit.formats.runs.results import ReportData, check_files, report_of, report_text
 from arqkit.formulas.visual_ids import distinct_visual
 from arqkit.lab_commands import (
     INVALID,
@@ -210,7 +210,7 @@ def _check(options: Namespace) -> int:
     if options.repair and len(options.runs) > 1:
         raise MisuseError(ONE_REPAIR)
     pack = _pack_of(options.task)
-    reports: dict[str, dict[str, object]] = {}
+    reports: dict[str, ReportData] = {}
     for path in options.runs:
         with path.open("rb") as file:
             results = check_files(file, pack, name=path.name, items=options.items)

@@ -18,6 +18,7 @@ import polars as pl
 
 from arqkit.extras import needs_extra
 from arqkit.formats.qrels.read import read_qrels
+from arqkit.formats.runs.results import ReportData
 from arqkit.records import ServerRefusedError, UnreachableError
 
 with needs_extra("client"):
@@ -69,6 +70,12 @@ class Me(TypedDict):
     email: str
     is_superuser: bool
     roles: list[RoleOfPerson]
+
+
+class CheckedRun(ReportData):
+    """The report of a run, and its state."""
+
+    state: str
 
 
 class LabServer:
@@ -195,11 +202,11 @@ class LabServer:
         address = f"{_task(task)}runs/{run}/withdraw/"
         return dict(self._ask("POST", address, json={"reason": reason}).json())
 
-    def report(self, task: str, run: int) -> dict[str, Any]:
+    def report(self, task: str, run: int) -> CheckedRun:
         """Return the report of a run, as its page shows it, when the server has checked the run."""
         seconds = FIRST_WAIT
         while True:
-            report = dict(self._json(f"{_task(task)}runs/{run}/report/"))
+            report: CheckedRun = self._json(f"{_task(task)}runs/{run}/report/")
             if report["state"] in CHECKED:
                 return report
             self._wait(seconds)

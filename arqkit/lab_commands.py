@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from getpass import getpass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -27,6 +27,8 @@ from arqkit.extras import needs_extra
 from arqkit.formats.runs.results import report_text
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from arqkit.client import LabServer
 
 VALID, INVALID, MISUSED, REFUSED, UNREACHABLE = 0, 1, 2, 3, 4
@@ -326,7 +328,7 @@ def _submit(options: Namespace) -> int:
     return VALID if is_valid else INVALID
 
 
-def _console() -> Any:
+def _console() -> "Console":
     from rich.console import Console
 
     return Console(stderr=True)

@@ -104,7 +104,7 @@ class LabelScale:
         gone = set(values)
         return LabelScale(tuple(label for label in self.labels if label.value not in gone))
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """Return the labels as JSON values, as stored in the database and written in `lab.toml`."""
         return [asdict(label) for label in self.labels]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from arqkit.records import Problem
 
@@ -29,6 +29,32 @@ class Fate(StrEnum):
 ASKING = frozenset({Fate.CHANGED, Fate.REPLACED, Fate.DELETED})
 """The fates that change something stored, so that the organizer must confirm them."""
 ALWAYS = (Fate.NEW, Fate.CHANGED, Fate.UNCHANGED)
+
+
+class LoadGroup(TypedDict):
+    """Records of a load with the same fate, ready for JSON."""
+
+    what: str
+    fate: str
+    count: int
+    asks: bool
+    examples: list[dict[str, str]]
+
+
+class StoredChanges(TypedDict):
+    """What a load changes, ready for JSON."""
+
+    digest: str
+    groups: list[LoadGroup]
+
+
+class CauseGroup(TypedDict):
+    """Problems of a file with one cause, ready for JSON; examples have the fields of `Problem`."""
+
+    path: str
+    expected: str
+    count: int
+    examples: list[dict[str, Any]]
 
 
 class Change(NamedTuple):
@@ -113,7 +139,7 @@ class LoadChanges:
         return {fate.name.lower(): self.count(fate) for fate in Fate if self.count(fate)}
 
     @property
-    def groups(self) -> list[dict[str, Any]]:
+    def groups(self) -> list[LoadGroup]:
         """Return the counts and the first examples, ready for JSON, those that ask first."""
         fates = sorted(Fate, key=lambda fate: fate not in ASKING)
         order = sorted(self._found, key=lambda key: fates.index(key[1]))
@@ -129,7 +155,7 @@ class LoadChanges:
         ]
 
     @property
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> StoredChanges:
         """Return the groups and the digest, ready for JSON."""
         return {"digest": self.digest, "groups": self.groups}
 
@@ -147,8 +173,8 @@ class LoadChanges:
 
 
 def problem_groups(
-    problems: Iterable[Problem], earlier: Iterable[dict[str, Any]] = ()
-) -> list[dict[str, Any]]:
+    problems: Iterable[Problem], earlier: Iterable[CauseGroup] = ()
+) -> list[CauseGroup]:
     """Return problems by file and cause, ready for JSON: their count and the first examples.
 
     `earlier` are the groups of earlier problems of the same report. After `MOST_CAUSES`, problems

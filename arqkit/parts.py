@@ -8,9 +8,12 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from arqkit.extras import needs_extra
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -54,7 +57,7 @@ def mapped(
             yield _result(client, running.popleft())
 
 
-def _result(client: Any, future: Any) -> Any:
+def _result(client: "Client", future: "Future") -> Any:
     """Return a result; raise ConnectionError when no worker is left to compute it."""
     while True:
         try:

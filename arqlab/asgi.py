@@ -5,13 +5,17 @@ compute between the two, so that slow clients hold connections and no thread.
 import asyncio
 import io
 import sys
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote_to_bytes
+from wsgiref.types import WSGIApplication, WSGIEnvironment
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -26,20 +30,13 @@ IN_MEMORY = 4 * PART
 """Bytes of a request or a response above which it is on the disk until it is read or sent."""
 
 
-class Wsgi(Protocol):
-    """A WSGI application."""
-
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        """Return the parts of the response."""
-
-
 class WaitingLine(Protocol):
     """Where some requests wait for a place before a thread computes their response."""
 
-    def takes(self, environ: dict[str, Any]) -> bool:
+    def takes(self, environ: WSGIEnvironment) -> bool:
         """Return whether a request waits here; one that does is never larger than the others."""
 
-    async def enter(self, environ: dict[str, Any]) -> Callable[[], None]:
+    async def enter(self, environ: WSGIEnvironment) -> Callable[[], None]:
         """Wait for a place, and return the function that leaves it."""
 
 
@@ -57,7 +54,7 @@ class Buffered:
 
     def __init__(
         self,
-        app: Wsgi,
+        app: WSGIApplication,
         *,
         threads: int,
         largest: int,
@@ -141,7 +138,7 @@ class _Arriving(io.RawIOBase):
         """Return true."""
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Fill the buffer as far as bytes have come, and return their number."""
         while not self.rest and not self.is_over:
             coming = asyncio.run_coroutine_threadsafe(_part(self.receive), self.loop)
@@ -149,8 +146,9 @@ class _Arriving(io.RawIOBase):
                 self.rest, self.is_over = coming.result(PATIENCE)
             except (RefusedError, TimeoutError) as problem:
                 raise OSError(f"The request ended before it was complete: {problem}") from problem
-        count = min(len(buffer), len(self.rest))
-        buffer[:count], self.rest = self.rest[:count], self.rest[count:]
+        view = memoryview(buffer).cast("B")
+        count = min(len(view), len(self.rest))
+        view[:count], self.rest = self.rest[:count], self.rest[count:]
         return count
 
 
@@ -164,26 +162,32 @@ class _Response:
         self.start: Message = {}
         self.is_wanted = True
 
-    def compute(self, app: Wsgi, environ: dict[str, Any]) -> None:
+    def compute(self, app: WSGIApplication, environ: WSGIEnvironment) -> None:
         """Run the application to its end, in a thread."""
         parts = app(environ, self._start)
         try:
             for part in parts:
                 if not self.is_wanted:
                     break
-                with self.lock:
-                    self.file.seek(0, io.SEEK_END)
-                    self.file.write(part)
+                self._write(part)
                 if getattr(parts, "streaming", False):
                     self.loop.call_soon_threadsafe(self.news.set)
         finally:
             if hasattr(parts, "close"):
                 parts.close()
 
-    def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+    def _write(self, part: bytes) -> None:
+        with self.lock:
+            self.file.seek(0, io.SEEK_END)
+            self.file.write(part)
+
+    def _start(
+        self, status: str, headers: list[tuple[str, str]], exc_info: object = None, /
+    ) -> Callable[[bytes], object]:
         encoded = [(name.lower().encode("latin1"), text.encode("latin1")) for name, text in headers]
         start = {"type": "http.response.start", "status": int(status[:3]), "headers": encoded}
         self.start = start
+        return self._write
 
     async def send(self, send: Send, computed: asyncio.Future[None]) -> None:
         """Send all that is computed; raises what the application raised."""
@@ -218,7 +222,7 @@ class _Response:
             return self.file.read(PART)
 
 
-def environ_of(scope: Message) -> dict[str, Any]:
+def environ_of(scope: Message) -> WSGIEnvironment:
     """Return the WSGI environment of a request, without its body.
 
     Names of headers with an underscore are left out: they would read as those that a proxy sets.

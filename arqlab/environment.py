@@ -6,11 +6,14 @@ import secrets
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import structlog
 from django.core.exceptions import ImproperlyConfigured
 from structlog.contextvars import get_contextvars, merge_contextvars
+
+if TYPE_CHECKING:
+    from sentry_sdk.types import Event
 
 
 def env(name: str, default: str = "") -> str:
@@ -165,7 +168,7 @@ def report_errors(dsn: str) -> None:
             " or remove the variable."
         ) from error
 
-    def tagged(event: Any, _: Any) -> Any:
+    def tagged(event: "Event", _: object) -> "Event":
         event.setdefault("tags", {}).update(get_contextvars())
         return event
 

@@ -16,6 +16,7 @@ from arqlab.core.exports import (
     declare_documents,
     declare_exports,
     folder_export,
+    task_document,
 )
 from arqlab.core.folder_loads import FolderLoad, declare_folder_loads
 from arqlab.core.models import Task
@@ -40,7 +41,7 @@ def _answer_ids(task: Task) -> Iterable[bytes]:
 def _documents(task: Task, *, published: bool) -> Iterator[Document]:
     has_ids = task.kind == Task.Kind.GENERATED_ANSWERS and task.answer_ids.exists()
     if has_ids and not published:
-        yield PUBLISHED_IDS.document(task)
+        yield task_document(PUBLISHED_IDS, task)
 
 
 def _load_answer_ids(task: Task, file: TaskFile, load: FolderLoad) -> None:

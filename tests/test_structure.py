@@ -72,7 +72,7 @@ FILLERS = {
 """Words that say what was done with a thing, and not what it is."""
 FILLERS_PER_CENT = 1
 """The functions that may bind one of them."""
-ANY_PER_1000_LINES = 6.1
+ANY_PER_1000_LINES = 2.67
 """The uses of `Any` that product code may have; the goal is 7, and the figure only falls."""
 VIEW_MODULES, VIEW_NAMES = 8, 22
 """Our modules, and their names, that a module of views imports in the median: both only fall."""

@@ -40,7 +40,7 @@ def toml_values(text: str) -> dict[str, object]:
 
 
 def json_values(
-    text: str | bytes, *, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
+    text: str | bytes, *, pairs: Callable[[list[tuple[str, object]]], object] | None = None
 ) -> Any:
     """Return the values of a JSON text. Raise `json.JSONDecodeError`, for absurd depth too.
 

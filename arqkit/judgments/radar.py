@@ -83,7 +83,7 @@ class RadarFinding:
     assessor: int
     topic: str | None
     instances: tuple[int, ...]
-    identity: tuple[Any, ...]
+    identity: tuple[object, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -14,7 +14,6 @@ first.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from ir_measures import parse_measure as parse
@@ -131,7 +130,7 @@ def _others_above(run: JudgedRanking, rel: int) -> tuple[Integers, Integers]:
     return topic, _number_within(run.topic)[is_relevant] - _number_within(topic)
 
 
-def sums(topic: Integers, values: NDArray[Any], topics: int) -> Reals:
+def sums(topic: Integers, values: NDArray[np.bool_ | np.number], topics: int) -> Reals:
     """Return the sum of the values of each topic, added in the order of the rows."""
     return np.bincount(topic, weights=values, minlength=topics).astype(np.float64, copy=False)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +61,8 @@ class AnswerModel:
     def __init__(self, folder: str) -> None:
         with needs_extra("models"):
             from transformers import AutoModel, AutoTokenizer
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        self._model: Any = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+        self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        self._model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
         config = self._model.config
         self._layer = min(LAYER, config.num_hidden_layers)
         self._most = min(

@@ -6,7 +6,7 @@ follow a slider.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -270,7 +270,7 @@ def _dense(outer: str, inner: pl.Expr) -> pl.Expr:
     return pl.struct(outer, inner).rank("dense").cast(pl.Int64) - 1
 
 
-def _lookup(numbers: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+def _lookup(numbers: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return an array from number to value; rows with the same number have the same value."""
     by_number = np.zeros(numbers.max(initial=-1) + 1, dtype=np.int64)
     by_number[numbers] = values

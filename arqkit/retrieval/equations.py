@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -103,7 +103,7 @@ class Network(nn.Module):
         return sum(losses, torch.zeros(())) / len(losses)
 
 
-def tensor(values: NDArray[Any]) -> Tensor:
+def tensor(values: NDArray[np.generic]) -> Tensor:
     """Return integers or truth values as a tensor on the device."""
     kind = bool if values.dtype == bool else np.int64
     return torch.from_numpy(np.ascontiguousarray(values, kind)).to(DEVICE)

@@ -28,6 +28,9 @@ from arqkit.retrieval.alignment import (
 )
 from arqkit.retrieval.trees import Tree
 
+Arrays = dict[str, NDArray[Any]]
+"""The arrays of a forest by name, which have several types of numbers."""
+
 NO_TREE = -1
 
 
@@ -67,7 +70,7 @@ class ForestPart(NamedTuple):
 class Forest:
     """Distinct trees that can be searched. Labels are numbered in their alphabetical order."""
 
-    def __init__(self, vocabulary: Sequence[str], arrays: dict[str, NDArray[Any]]) -> None:
+    def __init__(self, vocabulary: Sequence[str], arrays: Arrays) -> None:
         """Take what `build` or `open` made."""
         self.vocabulary = vocabulary
         self._arrays = arrays
@@ -91,7 +94,7 @@ class Forest:
         for key, start in zip(part.trees, starts, strict=False):
             size = len(key) // 12
             columns[:, start : start + size] = np.frombuffer(key, np.int32).reshape(3, -1)
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: Arrays = {
             "labels": new[columns[0]],
             "parents": columns[1].copy(),
             "edges": columns[2].astype(np.uint8),
@@ -164,7 +167,7 @@ class Forest:
         return matched_nodes(query, self.trees, number)
 
 
-def _postings(arrays: dict[str, NDArray[Any]], kinds: Bytes) -> dict[str, NDArray[Any]]:
+def _postings(arrays: Arrays, kinds: Bytes) -> Arrays:
     """Return the distinct pairs, and for each the trees that have it and how often."""
     from arqkit.retrieval.pairs import count_pairs, pairs_of_trees
 

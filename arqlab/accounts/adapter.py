@@ -1,6 +1,5 @@
 """How allauth handles accounts here: how wrong passwords are counted, and its email."""
 
-from typing import Any
 from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -41,9 +40,10 @@ class AccountAdapter(DefaultAccountAdapter):
         except ValueError:  # such as `http://[`
             return False
 
-    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
         """Send an email whose links lead to `ARQLAB_URL`, whatever host the request named."""
-        links = {name: _on_this_site(url) for name, url in context.items() if name[-4:] == "_url"}
+        urls = {name: str(url) for name, url in context.items() if name.endswith("_url")}
+        links = {name: _on_this_site(url) for name, url in urls.items()}
         site = {"current_site": {"domain": urlsplit(settings.SITE_URL).netloc}}
         super().send_mail(template_prefix, email, context | links | site)
 

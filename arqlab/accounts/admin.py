@@ -14,29 +14,37 @@ from allauth.core import context
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminPasswordChangeForm
 from django.db.models import Model, QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
 from arqlab.audit.services.identity import Action, ask_identity, write_to_owner
 from arqlab.audit.services.recording import record_event
 from arqlab.core import models
 from arqlab.core.views import signed_in
 from arqlab.web import SearchForm
+from arqlab.web.pages import View
 
 # Their pages show the secrets of second factors and the keys of sessions.
 admin.site.unregister([Authenticator, UserSession, EmailAddress])
 ChangeList.search_form_class = SearchForm
 
 
-def confirmed(admin_view: Callable[..., Any]) -> Any:
+AdminView = Callable[[View, bool], View]
+"""Makes a view of the site administration of another view, which browsers may keep or not."""
+
+
+def confirmed(admin_view: AdminView) -> Any:
     """Return `AdminSite.admin_view` so that whoever changes something confirms who they are."""
 
-    def wrapped(view: Callable[..., object], cacheable: bool = False) -> object:
+    def wrapped(view: View, cacheable: bool = False) -> View:
         @wraps(view)
-        def asking(request: HttpRequest, *args: object, **kwargs: object) -> object:
+        def asking(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
             if request.method not in ("GET", "HEAD", "OPTIONS") and view != admin.site.logout:
                 ask_identity(request)
             return view(request, *args, **kwargs)
@@ -86,7 +94,7 @@ class PersonAdmin(UserAdmin):
         """Return False: the work of an account would go with it."""
         return False
 
-    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Model, form: ModelForm, change: bool) -> None:
         """Save an account, log the changed fields and the user, and write to the owner."""
         fields, address = form.changed_data, form.initial.get("email")
         if isinstance(obj, models.User) and change:
@@ -100,18 +108,21 @@ class PersonAdmin(UserAdmin):
 class AddressAdmin(EmailAddressAdmin):
     """Email addresses of accounts."""
 
-    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Model, form: ModelForm, change: bool) -> None:
         """Save an address, log the user, and write to its owner and to the owner from before."""
         earlier = EmailAddress.objects.filter(pk=obj.pk)
         for address in {one.user: one for one in [obj, *earlier]}.values():
             report_address(request, address)
         super().save_model(request, obj, form, change)
 
-    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+    def log_deletions(
+        self, request: HttpRequest, queryset: QuerySet[EmailAddress]
+    ) -> list[LogEntry]:
         """Log addresses that are about to be deleted, and write to their owners."""
         for address in queryset:
             report_address(request, address)
-        return super().log_deletions(request, queryset)
+        logged: list[LogEntry] = super().log_deletions(request, queryset)
+        return logged
 
     @admin.action(description="Mark selected email addresses as verified")
     def make_verified(self, request: HttpRequest, queryset: QuerySet[EmailAddress]) -> None:

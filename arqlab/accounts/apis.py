@@ -1,14 +1,12 @@
 """The user of a token or a session as JSON."""
 
-from typing import Any
-
 from rest_framework import generics, serializers
 from rest_framework.exceptions import NotAuthenticated
 
-from arqlab.core.models import User
+from arqlab.core.models import Membership, User
 
 
-class RoleSerializer(serializers.Serializer[Any]):
+class RoleSerializer(serializers.Serializer[Membership]):
     """One role of the user in a lab."""
 
     lab = serializers.CharField(source="lab.slug")

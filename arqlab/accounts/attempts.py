@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
+from wsgiref.types import WSGIEnvironment
 
 from allauth.core.internal.ratelimit import get_cache_key, get_ip, get_rates
 from django.core.cache import cache
@@ -65,11 +66,11 @@ class PasswordForms:
     def __init__(self, threads: int) -> None:
         self.places = Places(threads)
 
-    def takes(self, environ: dict[str, Any]) -> bool:
+    def takes(self, environ: WSGIEnvironment) -> bool:
         """Return whether a request sends a form of an account."""
         return is_form(environ["REQUEST_METHOD"], environ["PATH_INFO"])
 
-    async def enter(self, environ: dict[str, Any]) -> Callable[[], None]:
+    async def enter(self, environ: WSGIEnvironment) -> Callable[[], None]:
         """Wait for a place, or mark the request as one without a place, which gets a short answer.
 
         Return the function that leaves the place.

@@ -1,7 +1,5 @@
 """Forms for accounts: their names, signing up and signing in."""
 
-from typing import Any
-
 from allauth.account.forms import LoginForm, SignupForm
 from django import forms
 from django.contrib.auth.hashers import make_password
@@ -26,7 +24,7 @@ class AccountForm(VersionedForm):
 class SignInForm(LoginForm):
     """Sign in with an email address or user name, which allauth calls "Login"."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self.fields["login"].label = "Email address or user name"
 
@@ -34,7 +32,7 @@ class SignInForm(LoginForm):
 class SignUpForm(SignupForm):
     """Sign up, with the field labels of the other pages."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self.fields["email"].label, self.fields["username"].label = "Email address", "User name"
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from arqlab.core.faults import is_database_lost
 from arqlab.core.models import User
-from arqlab.core.planned import Planned
+from arqlab.core.planned import Planned, Row
 
 # Dates are left out and loaded on first use, because SQLite returns them as strings.
 _FIELDS = tuple(
@@ -57,7 +57,7 @@ _read = local()
 """The user that was read with the session of the request. Nobody asks for a user before that."""
 
 
-def _first_row(statement: Planned, **parameters: Any) -> Any:
+def _first_row(statement: Planned, **parameters: object) -> Row | None:
     """Return a row, or None. This is the first statement of a request, so it takes the place of
     Django's check of the connection: one that was lost is replaced.
     """
@@ -72,7 +72,7 @@ def _first_row(statement: Planned, **parameters: Any) -> Any:
     return _row(statement, **parameters)
 
 
-def _row(statement: Planned, **parameters: Any) -> Any:
+def _row(statement: Planned, **parameters: object) -> Row | None:
     with connection.cursor() as cursor:
         return next(iter(statement.ask(cursor, **parameters)), None)
 
@@ -90,7 +90,7 @@ class SessionStore(db.SessionStore):
             # An invented or expired key is not used again.
             self._session_key = None
             return {}
-        data: dict[str, Any] = self.decode(row[0])
+        data = self.decode(row[0])
         # The limit may be shorter than it was when the session was stored.
         if time.time() - data.get(USED_AT, time.time()) > settings.SESSION_COOKIE_AGE:
             self._session_key = _read.person = None

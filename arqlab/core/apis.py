@@ -15,7 +15,7 @@ ERRORS = {
 }
 
 
-class RequestProblemSerializer(serializers.Serializer[Any]):
+class RequestProblemSerializer(serializers.Serializer[object]):
     """One problem of a request."""
 
     instance = serializers.IntegerField(
@@ -27,7 +27,7 @@ class RequestProblemSerializer(serializers.Serializer[Any]):
     todo = serializers.CharField()
 
 
-class ErrorSerializer(serializers.Serializer[Any]):
+class ErrorSerializer(serializers.Serializer[object]):
     """An error: a message for people, a code for programs, and all problems of the request."""
 
     message = serializers.CharField()

@@ -9,27 +9,32 @@ from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from boto3.exceptions import Boto3Error
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
+from django.core.files import File
 from storages.backends.s3 import S3Storage
 
-from arqlab.core.files import KeptFiles
+from arqlab.core.files import KeptFiles, Scan
 
+P = ParamSpec("P")
+R = TypeVar("R")
 IN_MEMORY = 16 * 2**20
 """Bytes of an opened file that stay in memory; a larger one is a temporary file."""
 CONFIG = Config(connect_timeout=5, read_timeout=60, retries={"mode": "standard"})
 """boto3 tries three times. What still fails then is tried again as any fault of the server."""
 
 
-def _told(method: Callable[..., Any]) -> Callable[..., Any]:
+def _told(
+    method: "Callable[Concatenate[BucketStorage, P], R]",
+) -> "Callable[Concatenate[BucketStorage, P], R]":
     """Return a method whose errors are those of files."""
 
     @wraps(method)
-    def told(self: Any, *arguments: Any, **options: Any) -> Any:
+    def told(self: "BucketStorage", /, *arguments: P.args, **options: P.kwargs) -> R:
         try:
             return method(self, *arguments, **options)
         except (Boto3Error, BotoCoreError, ClientError) as error:
@@ -44,12 +49,12 @@ def _told(method: Callable[..., Any]) -> Callable[..., Any]:
 class BucketStorage(KeptFiles, S3Storage):
     """A bucket. What a request has stored is as durable as the object storage is."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         super().__init__(**options)
         # All threads share one client, as boto3 allows; one for each takes 13 MB a thread.
         self._connections = SimpleNamespace()
 
-    def get_default_settings(self) -> dict[str, Any]:
+    def get_default_settings(self) -> dict[str, object]:
         """Return the settings of django-storages."""
         defaults = {"bucket_name": settings.S3_BUCKET, "file_overwrite": False}
         defaults |= {"max_memory_size": IN_MEMORY, "client_config": CONFIG}
@@ -66,9 +71,9 @@ class BucketStorage(KeptFiles, S3Storage):
         return f"the bucket {self.bucket_name}"
 
     @_told
-    def _open(self, name: str, mode: str = "rb") -> Any:
+    def _open(self, name: str, mode: str = "rb") -> File:
         """Return a file that is read already, so that a fault of the storage shows here."""
-        opened = super()._open(name, mode)
+        opened: File = super()._open(name, mode)
         opened.open()
         return opened
 
@@ -91,7 +96,7 @@ class BucketStorage(KeptFiles, S3Storage):
         self.bucket.download_file(name, str(path))
         return path
 
-    def scanned(self, name: str) -> dict[str, Any]:
+    def scanned(self, name: str) -> Scan:
         """Return the arguments with which polars reads no more of a file than it needs."""
         client = self.connection.meta.client
         options = {"aws_endpoint_url": client.meta.endpoint_url, "aws_allow_http": "true"}

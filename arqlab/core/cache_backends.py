@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.db import DatabaseCache
@@ -23,6 +23,8 @@ from django.db import DatabaseError, connections, router, transaction
 
 from arqlab.core.faults import is_database_lost, is_disk_full
 
+MAX_BYTES = 2**28
+"""Bytes of computed files that are kept, if no option names another number."""
 PAUSE = 10.0
 """The seconds for which a process does not ask Redis after it failed."""
 logger = logging.getLogger(__name__)
@@ -64,12 +66,13 @@ class ComputedFiles(FileBasedCache):
 
     _unchecked = math.inf  # bytes written since the size was last looked at
 
-    def __init__(self, folder: str, params: dict[str, Any]) -> None:
+    def __init__(self, folder: str, params: dict[str, object]) -> None:
         super().__init__(folder, params)
         self._folder = Path(folder)
-        self._most = params.get("OPTIONS", {}).get("MAX_BYTES", 2**28)
+        options = params.get("OPTIONS")
+        self._most = options.get("MAX_BYTES", MAX_BYTES) if isinstance(options, dict) else MAX_BYTES
 
-    def _write_content(self, file: Any, timeout: Any, value: object) -> None:
+    def _write_content(self, file: IO[bytes], timeout: object, value: object) -> None:
         super()._write_content(file, timeout, value)  # type: ignore[misc]  # unknown to its types
         self._unchecked += file.tell()
 
@@ -91,7 +94,7 @@ class ComputedFiles(FileBasedCache):
 def _or_memory(name: str) -> Callable[..., object]:
     """Return a method of the cache that uses the memory of the process while Redis is down."""
 
-    def method(self: RedisOrMemory, *args: Any, **kwargs: Any) -> Any:
+    def method(self: RedisOrMemory, *args: object, **kwargs: object) -> object:
         from redis.exceptions import RedisError  # a tenth of a second without Redis
 
         if time.monotonic() >= RedisOrMemory.down_until:
@@ -110,7 +113,7 @@ class RedisOrMemory(RedisCache):
 
     down_until = 0.0
 
-    def __init__(self, server: str, params: dict[str, Any]) -> None:
+    def __init__(self, server: str, params: dict[str, object]) -> None:
         super().__init__(server, params)
         self.memory = LocMemCache("redis-is-down", {})
 

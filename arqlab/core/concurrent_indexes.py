@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
 
 from django.db import ProgrammingError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations import AddIndex, Migration
 from django.db.migrations.state import ProjectState
+from django.db.models import Index, Model
 
 
 class AddIndexConcurrently(AddIndex):
@@ -55,7 +55,7 @@ def build_indexes_ahead(
                 _build_ahead(connection, model, operation.index)
 
 
-def _build_ahead(connection: BaseDatabaseWrapper, model: Any, index: Any) -> None:
+def _build_ahead(connection: BaseDatabaseWrapper, model: type[Model], index: Index) -> None:
     if _is_built(connection, index.name):
         return
     with connection.cursor() as cursor:  # left by a build that was killed

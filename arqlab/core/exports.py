@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from arqkit.formats.labs.files import TaskFileKind
 from arqkit.formats.tables import zip_chunks
 from arqlab.apps import lab_apps
+from arqlab.core.models import Lab, Task
 
-Owner = TypeVar("Owner")
-_RECORDED: dict[str, Callable[[Any], Iterable[bytes]]] = {}
+Owner = TypeVar("Owner", Lab, Task)
+Recorded = Callable[[Task], Iterable[bytes]]
+"""Yields the content of a file of a task as it was at the release."""
+_RECORDED: dict[str, Recorded] = {}
 
 
 class Audience(StrEnum):
@@ -30,13 +33,13 @@ class Audience(StrEnum):
 class Document(NamedTuple):
     """A file of an archive: its path, what it contains (for its folder, if empty), its content.
 
-    `export` is the download of it, if there is one.
+    `export` is the download of a file of a task, if there is one.
     """
 
     path: str
     contents: str
     chunks: Iterable[bytes]
-    export: "Export[Any] | None" = None
+    export: "Export[Task] | None" = None
 
 
 class ExportFolder(NamedTuple):
@@ -45,7 +48,7 @@ class ExportFolder(NamedTuple):
     name: str
     first: str
     contents: str
-    files: Callable[[Any], Iterable[tuple[str, bytes]]]
+    files: Callable[[Task], Iterable[tuple[str, bytes]]]
 
     def documents(self, files: Iterable[tuple[str, bytes]]) -> Iterator[Document]:
         """Yield files of the folder as an archive has them."""
@@ -70,7 +73,7 @@ class Export(Generic[Owner]):
     contents: str
     audience: Audience
     chunks: Callable[[Owner], Iterable[bytes]]
-    kind: TaskFileKind[Any] | None = None
+    kind: TaskFileKind[object] | None = None
     details: Callable[[Owner], Mapping[str, object]] = lambda _: {}
     exists: Callable[[Owner], bool] = lambda _: True
     is_archived: bool = True
@@ -80,33 +83,49 @@ class Export(Generic[Owner]):
 
     def document(self, owner: Owner) -> Document:
         """Return the file as the archive of a whole lab has it."""
-        return Document(self.name, self.contents, self.chunks(owner), self)
+        return Document(self.name, self.contents, self.chunks(owner))
 
 
-_LABS: list[Export[Any]] = []
-_TASKS: list[Export[Any]] = []
-_OF_TASK: list[Callable[[Any], Iterable[Export[Any]]]] = []
-_OF_LAB: list[Callable[[Any], Iterable[Document]]] = []
-_DOCUMENTS: list[Callable[..., Iterable[Document]]] = []
+class TaskDocuments(Protocol):
+    """Yields what archives have of a task, or published ones, besides its exports."""
+
+    def __call__(self, task: Task, /, *, published: bool) -> Iterable[Document]:
+        """Yield the documents."""
+
+
+_LABS: list[Export[Lab]] = []
+_TASKS: list[Export[Task]] = []
+_OF_TASK: list[Callable[[Task], Iterable[Export[Task]]]] = []
+_OF_LAB: list[Callable[[Lab], Iterable[Document]]] = []
+_DOCUMENTS: list[TaskDocuments] = []
+
+
+def task_document(export: Export[Task], task: Task) -> Document:
+    """Return the file of a task as the archive of a whole lab has it, with its download."""
+    return export.document(task)._replace(export=export)
 
 
 def folder_export(
-    name: str, contents: str, audience: Audience, folder: ExportFolder, **fields: Any
-) -> Export[Any]:
+    name: str,
+    contents: str,
+    audience: Audience,
+    folder: ExportFolder,
+    kind: TaskFileKind[object] | None = None,
+) -> Export[Task]:
     """Return the export of a folder: a zip file to download, and the folder in archives."""
 
-    def chunks(owner: Any) -> Iterable[bytes]:
-        return zip_chunks(folder.files(owner))
+    def chunks(task: Task) -> Iterable[bytes]:
+        return zip_chunks(folder.files(task))
 
-    return Export(name, contents, audience, chunks, folder=folder, **fields)
+    return Export(name, contents, audience, chunks, kind=kind, folder=folder)
 
 
 def declare_exports(
     *,
-    labs: Iterable[Export[Any]] = (),
-    tasks: Iterable[Export[Any]] = (),
-    of_task: Callable[[Any], Iterable[Export[Any]]] | None = None,
-    recorded: Mapping[str, Callable[[Any], Iterable[bytes]]] | None = None,
+    labs: Iterable[Export[Lab]] = (),
+    tasks: Iterable[Export[Task]] = (),
+    of_task: Callable[[Task], Iterable[Export[Task]]] | None = None,
+    recorded: Mapping[str, Recorded] | None = None,
 ) -> None:
     """Declare files of labs and of tasks.
 
@@ -121,50 +140,50 @@ def declare_exports(
 
 def declare_documents(
     *,
-    of_lab: Callable[[Any], Iterable[Document]] | None = None,
-    of_task: Callable[..., Iterable[Document]] | None = None,
+    of_lab: Callable[[Lab], Iterable[Document]] | None = None,
+    of_task: TaskDocuments | None = None,
 ) -> None:
     """Declare what archives have of a lab, and by `published` of a task, besides its exports."""
     _OF_LAB.extend([of_lab] if of_lab else ())
     _DOCUMENTS.extend([of_task] if of_task else ())
 
 
-def exports_of_labs() -> list[Export[Any]]:
+def exports_of_labs() -> list[Export[Lab]]:
     """Return the files of labs, those of apps below first."""
     _read()
     return _LABS
 
 
-def exports_of_tasks() -> list[Export[Any]]:
+def exports_of_tasks() -> list[Export[Task]]:
     """Return the files of tasks, those of apps below first."""
     _read()
     return _TASKS
 
 
-def exports_of_task(task: Any) -> list[Export[Any]]:
+def exports_of_task(task: Task) -> list[Export[Task]]:
     """Return the organizers' files that not every task has."""
     _read()
     return [export for of_task in _OF_TASK for export in of_task(task)]
 
 
-def documents_of_lab(lab: Any) -> Iterator[Document]:
+def documents_of_lab(lab: Lab) -> Iterator[Document]:
     """Yield what archives have of a lab besides its exports."""
     _read()
     for of_lab in _OF_LAB:
         yield from of_lab(lab)
 
 
-def documents_of_task(task: Any, *, published: bool) -> Iterator[Document]:
+def documents_of_task(task: Task, *, published: bool) -> Iterator[Document]:
     """Yield what archives have of a task besides its exports."""
     _read()
     for of_task in _DOCUMENTS:
         yield from of_task(task, published=published)
 
 
-def released_chunks(export: Export[Owner], owner: Owner) -> Iterable[bytes]:
+def released_chunks(export: Export[Task], task: Task) -> Iterable[bytes]:
     """Return the content of a file of a released task as it is published: as it was released."""
     _read()
-    return _RECORDED.get(export.name, export.published or export.chunks)(owner)
+    return _RECORDED.get(export.name, export.published or export.chunks)(task)
 
 
 @cache

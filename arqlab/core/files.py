@@ -12,11 +12,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any, cast
+from typing import NotRequired, TypedDict, cast
 
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, default_storage
 from django.utils.crypto import get_random_string
+
+
+class Scan(TypedDict):
+    """The arguments with which polars scans a Parquet file."""
+
+    source: str | BytesIO
+    storage_options: NotRequired[dict[str, str]]
 
 
 class KeptFiles(Storage):
@@ -77,7 +84,7 @@ class KeptFiles(Storage):
             shutil.copyfileobj(file, out)
         return path
 
-    def scanned(self, name: str) -> dict[str, Any]:
+    def scanned(self, name: str) -> Scan:
         """Return the arguments with which polars scans a Parquet file."""
         with self.open(name) as file:
             return {"source": BytesIO(file.read())}
@@ -119,7 +126,7 @@ class DurableStorage(KeptFiles, FileSystemStorage):
         """Return the path of a file."""
         return Path(self.path(name))
 
-    def scanned(self, name: str) -> dict[str, Any]:
+    def scanned(self, name: str) -> Scan:
         """Return the arguments with which polars reads no more of a file than it needs."""
         return {"source": self.path(name)}
 

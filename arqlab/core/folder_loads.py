@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 from arqkit.formats.labs.files import TaskFileKind
 from arqkit.formats.labs.folder import TaskFile
 from arqkit.loads import LoadChanges
 from arqkit.records import Problem
 from arqlab.apps import lab_apps
+from arqlab.core.models import Task, User
 
 
 @dataclass(frozen=True)
@@ -23,18 +23,18 @@ class FolderLoad:
     """
 
     at: datetime
-    by: Any
+    by: User | None
     changes: LoadChanges = field(default_factory=LoadChanges)
     problems: list[Problem] = field(default_factory=list)
     afterwards: list[Callable[[], list[str]]] = field(default_factory=list)
 
 
-Loader = Callable[[Any, TaskFile, FolderLoad], None]
+Loader = Callable[[Task, TaskFile, FolderLoad], None]
 """Loads what a folder has of a task. The caller has a transaction."""
 _LOADERS: dict[str, Loader] = {}
 
 
-def declare_folder_loads(loaders: Mapping[TaskFileKind[Any], Loader]) -> None:
+def declare_folder_loads(loaders: Mapping[TaskFileKind[object], Loader]) -> None:
     """Declare how kinds of files are loaded from the folder of a lab, one after another."""
     _LOADERS.update({kind.key: loader for kind, loader in loaders.items()})
 

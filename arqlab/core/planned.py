@@ -7,6 +7,9 @@ from weakref import WeakSet
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
+Row = tuple[Any, ...]
+"""The values of the columns of a query, which is fixed SQL: whoever wrote it knows their types."""
+
 
 class Planned:
     """A query with named parameters and their types; `sqlite` has it for SQLite if it differs."""
@@ -16,7 +19,7 @@ class Planned:
         self._prepare = f"PREPARE {name} ({', '.join(types.values())}) AS {query % places}"
         self._execute = f"EXECUTE {name} ({', '.join(f'%({parameter})s' for parameter in types)})"
         self._on_sqlite = sqlite or query
-        self._known = WeakSet[Any]()  # the connections that have planned it
+        self._known = WeakSet[object]()  # the connections that have planned it
 
     def run(self, cursor: CursorWrapper, **parameters: Any) -> None:
         """Run the query. SQLite receives lists as JSON."""
@@ -35,8 +38,8 @@ class Planned:
             self._known.add(connection.connection)
         cursor.execute(self._execute, parameters)
 
-    def ask(self, cursor: CursorWrapper, **parameters: Any) -> list[tuple[Any, ...]]:
+    def ask(self, cursor: CursorWrapper, **parameters: Any) -> list[Row]:
         """Return the rows of the result."""
         self.run(cursor, **parameters)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        rows: list[Row] = cursor.fetchall()
         return rows

@@ -1,6 +1,6 @@
 """Pages of something that a job makes: they offer to make it, show how far it is, or show it."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from allauth.account.adapter import get_adapter
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -40,7 +40,7 @@ def requested(request: HttpRequest, kind: str, key: object, place: Lab | Task) -
 
 
 def page_of_job(
-    request: HttpRequest, template: str, context: dict[str, Any], kind: str, key: object
+    request: HttpRequest, template: str, context: Mapping[str, object], kind: str, key: object
 ) -> HttpResponse:
     """Return the page of a result that a job makes; the page includes `components/made.html`."""
     job = Job.objects.select_related("lab").filter(kind=kind, key=str(key)).first()

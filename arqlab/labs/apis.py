@@ -1,7 +1,5 @@
 """Labs, tasks and topics as JSON, under the same permissions as the pages."""
 
-from typing import Any
-
 from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
@@ -21,7 +19,7 @@ from arqlab.labs.selectors import topic_info
 ORDERS = ["score", "rank"]
 
 
-class ScaleLabelSerializer(serializers.Serializer[Any]):
+class ScaleLabelSerializer(serializers.Serializer[object]):
     """One label of a task's scale."""
 
     value = serializers.IntegerField()
@@ -33,7 +31,7 @@ class ScaleLabelSerializer(serializers.Serializer[Any]):
     asks_comment = serializers.BooleanField()
 
 
-class ProtocolSerializer(serializers.Serializer[Any]):
+class ProtocolSerializer(serializers.Serializer[object]):
     """The rules of a task: the lab's preset with the organizers' overrides."""
 
     limit = serializers.IntegerField(help_text="Maximum items per topic.")

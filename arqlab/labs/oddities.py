@@ -51,7 +51,9 @@ class Ceremony:
     check turns green when everything that it counts is left out.
     """
 
-    def __init__(self, checks: Iterable[Oddity], reasons: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, checks: Iterable[Oddity], reasons: Mapping[str, object] | None = None
+    ) -> None:
         """List the checks, red ones first."""
         self.reasons = reasons or {}
         rows = [self._row(check) for check in checks]
@@ -65,7 +67,7 @@ class Ceremony:
         sentences = "\n".join(oddity.sentence for oddity in self.oddities)
         return sha256(sentences.encode()).hexdigest()
 
-    def require_acknowledged(self, sent: Mapping[str, Any]) -> None:
+    def require_acknowledged(self, sent: Mapping[str, object]) -> None:
         """Raise `UserError` unless the organizer saw this list and acknowledged what is red."""
         if sent.get("seen") != self.digest:
             raise UserError(
@@ -101,7 +103,7 @@ def with_left_out(data: QueryDict) -> QueryDict:
     return filled
 
 
-def is_preview(data: Mapping[str, Any]) -> bool:
+def is_preview(data: Mapping[str, object]) -> bool:
     """Return whether the form of a ceremony asks for its page again instead of going on."""
     return bool({"preview", "leave_out"} & data.keys())
 

@@ -1,6 +1,6 @@
 """Forms for messages, invitations and texts."""
 
-from typing import Any
+from collections.abc import Mapping
 from uuid import uuid4
 
 from django import forms
@@ -69,14 +69,16 @@ class InvitationForm(forms.Form):
         help_text="Only for a new team. It is created without members; you do not join it.",
     )
 
-    def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, lab: Lab) -> None:
         """Offer the roles of the lab and its teams."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data)
         self.repeated: list[PastedAddress] = []
         self.teams = {f"team-{team.pk}": team for team in lab.teams.participating()}
         teams = [(key, team.name) for key, team in self.teams.items()]
         granted = sorted(Role.granted(), key=lambda role: role.rights.organizes)
-        roles: list[Any] = [(role.value, role.label) for role in granted]
+        roles: list[tuple[str, str | list[tuple[str, str]]]] = [
+            (role.value, role.label) for role in granted
+        ]
         roles.append((NEW_TEAM, "Member of a new team"))
         if teams:
             roles.append(("Member of a team", teams))

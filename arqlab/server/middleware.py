@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
-from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
@@ -46,7 +45,7 @@ from arqlab.labs.permissions import labs_observed_by, labs_visible_to
 from arqlab.server.services.metrics import REQUESTS
 from arqlab.server.views import health
 from arqlab.web import url_of
-from arqlab.web.pages import page_of
+from arqlab.web.pages import View, page_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."
@@ -75,7 +74,7 @@ class RequestId(_Middleware):
 
 
 @receiver(request_finished)
-def end_request_in_log(**_: Any) -> None:
+def end_request_in_log(**_: object) -> None:
     """Log without the request's name. Django writes the line of a failed one after middleware."""
     unbind_contextvars("request_id")
 
@@ -196,7 +195,7 @@ class NoNul(_Middleware):
     """
 
     def process_view(
-        self, request: HttpRequest, view_func: Callable[..., Any], *_: Any
+        self, request: HttpRequest, view_func: View, *_: object
     ) -> HttpResponse | None:
         """Raise `Http404` for a path, and `BadRequest` for a field, that has one."""
         if "\0" in request.path:
@@ -221,7 +220,7 @@ class SignInMiddleware(_Middleware):
         return self._after_view(request, self.get_response(request))
 
     def process_view(
-        self, request: HttpRequest, view_func: Callable[..., Any], *_: Any
+        self, request: HttpRequest, view_func: View, *_: object
     ) -> HttpResponse | None:
         """Refuse an action of a signed-out user."""
         is_open = request.method in SAFE or not getattr(view_func, "login_required", True)
@@ -357,7 +356,7 @@ class SecondFactor(_Middleware):
     """Lead organizers and administrators without a second factor to the page that sets it up."""
 
     def process_view(
-        self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
+        self, request: HttpRequest, view: View, args: object, kwargs: dict[str, str]
     ) -> HttpResponse | None:
         """Refuse all pages but those of accounts."""
         if (
@@ -372,7 +371,7 @@ class SecondFactor(_Middleware):
         return redirect("mfa_activate_totp")
 
 
-def checks_itself(view: Any) -> bool:
+def checks_itself(view: View) -> bool:
     """Return whether a view of the API says that its own queries refuse what is archived, and who
     lacks a second factor: judging has no time for another query.
     """
@@ -399,7 +398,7 @@ class ReadOnlyArchives(_Middleware):
     """Refuses requests that would change an archived lab or task."""
 
     def process_view(
-        self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
+        self, request: HttpRequest, view: View, args: object, kwargs: dict[str, str]
     ) -> HttpResponse | None:
         """Refuse a request to an archived lab or task that the user may see."""
         if request.method in SAFE:
@@ -425,7 +424,7 @@ def _refused(request: HttpRequest, lab: str, text: str, *, code: str, status: in
     return redirect(url_of("lab", lab=lab))
 
 
-def _lab_of_invitation(request: HttpRequest, kwargs: dict[str, Any]) -> str | None:
+def _lab_of_invitation(request: HttpRequest, kwargs: dict[str, str]) -> str | None:
     """Return the address of the lab whose team the request joins, or None."""
     match = request.resolver_match
     if match is None or match.view_name != "teams:team-join":

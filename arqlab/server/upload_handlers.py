@@ -2,7 +2,7 @@
 
 import errno
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -18,7 +18,13 @@ from arqlab.web.pages import page_of
 class IncomingFile(TemporaryUploadedFile):
     """A file in the folder `incoming`, which is deleted when it is closed."""
 
-    def __init__(self, name: Any, content_type: Any, charset: Any, extra: Any) -> None:
+    def __init__(
+        self,
+        name: str | None,
+        content_type: str | None,
+        charset: str | None,
+        extra: dict[str, bytes] | None,
+    ) -> None:
         folder = Path(settings.MEDIA_ROOT) / "incoming"
         folder.mkdir(parents=True, exist_ok=True)
         file = NamedTemporaryFile(suffix=".upload", dir=folder)
@@ -32,9 +38,15 @@ class IncomingFileUploadHandler(TemporaryFileUploadHandler):
     refused before any of its bytes is stored if it is larger than its page takes.
     """
 
-    def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
+    def handle_raw_input(
+        self,
+        input_data: IO[bytes],
+        META: dict[str, str],  # noqa: N803  # Django's name
+        content_length: int,
+        *_: object,
+    ) -> None:
         """Raise `RequestDataTooBig`, or `OSError` if the disk has no room for the request."""
-        content_length, room = args[2], room_for_files()
+        room = room_for_files()
         limit = largest_request()
         if content_length > limit and self._may_load():
             limit = content_length
@@ -45,16 +57,23 @@ class IncomingFileUploadHandler(TemporaryFileUploadHandler):
                 errno.ENOSPC, f"{content_length} bytes were sent; the disk has room for {room}"
             )
 
-    def new_file(self, *args: Any, **kwargs: Any) -> None:
+    def new_file(
+        self,
+        field_name: str,
+        file_name: str,
+        content_type: str,
+        content_length: int | None,
+        charset: str | None = None,
+        content_type_extra: dict[str, bytes] | None = None,
+    ) -> None:
         """Create the file."""
-        FileUploadHandler.new_file(self, *args, **kwargs)
-        details = (self.file_name, self.content_type, self.charset, self.content_type_extra)
-        self.file = IncomingFile(*details)
+        details = (content_type, content_length, charset, content_type_extra)
+        FileUploadHandler.new_file(self, field_name, file_name, *details)
+        self.file = IncomingFile(file_name, content_type, charset, content_type_extra)
 
     def _may_load(self) -> bool:
         """Return whether the request is a load of an organizer or of a creator of labs."""
-        request: Any = self.request
-        user = request.user
-        return page_of(request).takes_loads and (
-            may_create_labs(user) or labs_organized_by(user).exists()
-        )
+        request = self.request
+        if request is None or not page_of(request).takes_loads:
+            return False
+        return may_create_labs(request.user) or labs_organized_by(request.user).exists()

@@ -15,7 +15,7 @@ from arqlab.apps import lab_apps
 
 Key = Callable[[type[Model], int], Any]
 """Returns the key on this server of a row of an archive, by its number."""
-Found = Callable[[Mapping[str, Any], Key], Model | None]
+Found = Callable[[Mapping[str, object], Key], Model | None]
 """Returns the row on this server that is the same as that of an archive, or None."""
 
 

@@ -1,9 +1,9 @@
 """Kinds of jobs: each declares, next to its code, what a worker runs for it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.http import HttpRequest, HttpResponse
 
@@ -46,7 +46,17 @@ JOB_KINDS: dict[str, JobKind] = {}
 """The kinds that workers run; the `tasks.py` of each app declares its own."""
 
 
-def declare_job(kind: str, label: str, run: Callable[[Any], Iterable[str]], **fields: Any) -> None:
+class JobFields(TypedDict, total=False):
+    """The fields of `JobKind` that most kinds leave out."""
+
+    lane: JobLane | Callable[[Any], JobLane]
+    in_archive: bool
+    for_visitors: bool
+
+
+def declare_job(
+    kind: str, label: str, run: Callable[[Any], Iterable[str]], **fields: Unpack[JobFields]
+) -> None:
     """Declare what a worker runs for jobs of a kind; `fields` are fields of `JobKind`."""
     JOB_KINDS[kind] = JobKind(label, run, **fields)
 
@@ -58,7 +68,7 @@ def lane_of_job(job: Any) -> JobLane:
 
 
 def news(
-    request: HttpRequest, template: str, context: dict[str, Any], *tables: Table[Any]
+    request: HttpRequest, template: str, context: Mapping[str, object], *tables: Table[Any]
 ) -> HttpResponse:
     """Return a page, as `answer` does, that asks for news of itself by `components/poll.html`.
 
@@ -66,9 +76,9 @@ def news(
     same, so that the page stays as it is; and a page of what a job makes is opened again when its
     `job` is over.
     """
-    state, job = request.GET.get("seen"), context.get("job")
+    state = request.GET.get("seen")
     if state == context["seen"]:
         return HttpResponse(status=204)
-    if state and job and job.is_over:
+    if state and getattr(context.get("job"), "is_over", False):
         return HttpResponse(headers={"HX-Refresh": "true"})
     return answer(request, template, context, *tables)

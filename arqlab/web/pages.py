@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 from django.contrib.auth.decorators import login_required
 from django.db.models import Model
@@ -24,6 +24,21 @@ FILE, ROWS = "file", "rows"
 View = Callable[..., HttpResponseBase]
 ENDS_OF_ARGUMENTS = re.compile(r"(?<!^query)_(?:slug|id|key)$")
 """What arguments say beside the name of a thing: which of its fields the address has."""
+
+
+class PageFields(TypedDict, total=False):
+    """The fields of `Page` that a page declares."""
+
+    access: Callable[..., object] | None
+    section: str
+    sign_in: bool
+    in_archive: bool
+    takes_loads: bool
+    api: str
+    query: Mapping[str, str]
+    guide: str
+    shows: str
+    tabs: tuple[Tab, ...]
 
 
 @dataclass(frozen=True)
@@ -116,24 +131,24 @@ class Pages:
         self.urls: list[URLPattern] = []
         self.apis: list[ApiPage] = []
 
-    def read(self, route: str, name: str, **fields: Any) -> Callable[[View], View]:
+    def read(self, route: str, name: str, **fields: Unpack[PageFields]) -> Callable[[View], View]:
         """Declare a page that only reads; `fields` are fields of `Page`."""
         return self._declare(route, name, READ, fields)
 
-    def form(self, route: str, name: str, **fields: Any) -> Callable[[View], View]:
+    def form(self, route: str, name: str, **fields: Unpack[PageFields]) -> Callable[[View], View]:
         """Declare a page with a form; `fields` are fields of `Page`."""
         return self._declare(route, name, (*READ, "POST"), fields)
 
-    def action(self, route: str, name: str, **fields: Any) -> Callable[[View], View]:
+    def action(self, route: str, name: str, **fields: Unpack[PageFields]) -> Callable[[View], View]:
         """Declare an action of another page; `fields` are fields of `Page`."""
         return self._declare(route, name, ("POST",), fields)
 
-    def rows(self, route: str, name: str, **fields: Any) -> Callable[[View], View]:
+    def rows(self, route: str, name: str, **fields: Unpack[PageFields]) -> Callable[[View], View]:
         """Declare rows that only the API has; `fields` are fields of `Page`."""
         return self._declare(route, name, (), {**fields, "api": ROWS})
 
     def _declare(
-        self, route: str, name: str, methods: tuple[str, ...], fields: dict[str, Any]
+        self, route: str, name: str, methods: tuple[str, ...], fields: PageFields
     ) -> Callable[[View], View]:
         page = replace(self.page, methods=methods, **fields)
 
@@ -158,7 +173,7 @@ def number_of(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def json_of(text: str) -> Any:
+def json_of(text: str) -> object:
     """Return the JSON value of a text, or None if it is malformed or no database holds it."""
     try:
         value = json.loads(text)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any
+from typing import TypedDict
 
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, URLResolver, include, path
@@ -15,6 +15,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotAuthenticated
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -26,7 +27,7 @@ QUERY_TYPES = {"page": OpenApiTypes.INT, "since": OpenApiTypes.DATETIME}
 """The types of parameters that are not any text, in the schema of the API."""
 
 
-class RowsSerializer(serializers.Serializer[Any]):
+class RowsSerializer(serializers.Serializer[object]):
     """A page of the rows of a table."""
 
     tables = serializers.ListField(
@@ -40,7 +41,14 @@ class RowsSerializer(serializers.Serializer[Any]):
     )
 
 
-def _schema_of(page: Page) -> dict[str, Any]:
+class PageSchema(TypedDict, total=False):
+    """What the schema of the API says of a page."""
+
+    responses: object
+    parameters: list[OpenApiParameter]
+
+
+def _schema_of(page: Page) -> PageSchema:
     """Return what the schema of the API says of a page."""
     if page.api == FILE:
         return {"responses": {(200, "*/*"): OpenApiTypes.BINARY}}
@@ -62,7 +70,9 @@ def _api_of(page: Page, view: View, name: str) -> View:
     """Return the view of the API that answers with the file of a page, also for a token."""
 
     class PageApi(APIView):
-        def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        def perform_content_negotiation(
+            self, request: Request, force: bool = False
+        ) -> tuple[BaseRenderer, str]:
             """Answer with a file, whatever the client accepts."""
             if page.api == ROWS and "format" not in request.query_params:
                 return super().perform_content_negotiation(request, force=force)
@@ -71,7 +81,7 @@ def _api_of(page: Page, view: View, name: str) -> View:
         @extend_schema(
             operation_id=name.replace("-", "_"), description=view.__doc__, **_schema_of(page)
         )
-        def get(self, request: Request, **kwargs: Any) -> HttpResponseBase:
+        def get(self, request: Request, **kwargs: object) -> HttpResponseBase:
             if page.sign_in and not request.user.is_authenticated:
                 raise NotAuthenticated
             plain = request._request

@@ -11,10 +11,10 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Never, TypeVar
 
 import polars as pl
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet, Transform
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
@@ -119,7 +119,7 @@ class Column(Generic[RowOf]):
         css += ["best"] * (self.best is not None and self.best(row))
         return Cell(self, html, " ".join(filter(None, css)), row)
 
-    def foot(self, value: Any) -> Cell:
+    def foot(self, value: object) -> Cell:
         """Return a cell of the foot: a text as it is, other values formatted as in the column."""
         html = value if isinstance(value, str) else self.kind.html(value)
         return Cell(self, html, self.classes, None)
@@ -133,7 +133,7 @@ class Column(Generic[RowOf]):
 class Cell(NamedTuple):
     """A cell of a column on the page: its HTML, its classes, and its row for a template."""
 
-    column: Column[Any]
+    column: Column[Never]
     html: str
     css: str
     row: object
@@ -192,7 +192,7 @@ class Chart:
     """
 
     kind: str
-    data: Any
+    data: object
     label: str
     css: str = ""
     caption: str = ""
@@ -241,8 +241,8 @@ class Table(Generic[Row]):
     rows: Iterable[Row] | Prepared[Any, Row] | pl.DataFrame
     _: KW_ONLY
     caption: str = ""
-    page: Any = None
-    asked: Mapping[str, Any] | None = None
+    page: Page[Any] | None = None
+    asked: Mapping[str, str] | None = None
     order: str = ""
     searched: Search = ()
     filters: Sequence[Filter] = ()
@@ -250,7 +250,7 @@ class Table(Generic[Row]):
     has_tools: bool = False
     fold: str = ""
     empty: Empty | None = None
-    foot: Sequence[Sequence[Any]] = ()
+    foot: Sequence[Sequence[object]] = ()
     row_css: Value[Row] | None = None
     css: str = ""
     chart: Chart | None = None
@@ -298,7 +298,7 @@ class Table(Generic[Row]):
         )
 
     @cached_property
-    def rows_here(self) -> Any:
+    def rows_here(self) -> Page[Any] | None:
         """Return the page of a list or of a long table, None of a table with all rows."""
         if self.listing or self.page is not None:
             return self.listing.page if self.listing else self.page
@@ -316,14 +316,15 @@ class Table(Generic[Row]):
     @property
     def pages_beside(self) -> tuple[str, str]:
         """Return the addresses of the previous and the next page of a long table."""
-        here, query = self.rows_here, QueryDict(mutable=True)
+        here = 1 if self.rows_here is None else self.rows_here.number
+        query = QueryDict(mutable=True)
         query.update(self.asked or {})
 
         def url(number: int) -> str:
             query[self.page_name] = str(number)
             return f"?{query.urlencode()}#{self.name}"
 
-        return url(here.number - 1), url(here.number + 1)
+        return url(here - 1), url(here + 1)
 
     @property
     def words(self) -> str:
@@ -384,7 +385,7 @@ class Table(Generic[Row]):
 def answer(
     request: HttpRequest,
     template: str,
-    context: Mapping[str, Any],
+    context: Mapping[str, object],
     *tables: Table[Any],
     file: Table[Any] | None = None,
     status: int = 200,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Unpack
+from typing import Unpack, cast
 
 from django import forms
 from django.db.models import Q
@@ -302,6 +302,7 @@ def read_pairs(text: str, *, task: Task) -> Pairs:
     topics = {topic.query_id: topic for topic in task.topics.only("query_id", "task_id")}
     people = {person.pk: person for person in judging_staff(task.lab)}
     try:
-        return [(topics[query_id], people[person]) for query_id, person in json_of(text)]
+        pairs = cast("list[tuple[str, int]]", json_of(text))
+        return [(topics[query_id], people[person]) for query_id, person in pairs]
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(INCOMPLETE, code="incomplete") from error

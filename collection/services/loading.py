@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from django.db import transaction
 
@@ -104,7 +104,7 @@ def add_to_collection(
     return _import_all(collection, file, at=at, judged=judged, progress=progress)
 
 
-def _facts(file: CollectionFile) -> dict[str, Any]:
+def _facts(file: CollectionFile) -> dict[str, object]:
     return {"is_complete": file.complete, "licence": file.licence}
 
 
@@ -120,6 +120,14 @@ def collection_changes(file: CollectionFile, *, is_whole: bool = False) -> LoadC
     return changes
 
 
+class ImportOptions(TypedDict):
+    """What all imports of a load have in common."""
+
+    collection: Collection
+    at: datetime
+    progress: Progress | None
+
+
 def _import_all(
     collection: Collection,
     file: CollectionFile,
@@ -128,7 +136,7 @@ def _import_all(
     judged: JudgedFormula | None,
     progress: Progress | None,
 ) -> Collection:
-    how: dict[str, Any] = {"collection": collection, "at": at, "progress": progress}
+    how: ImportOptions = {"collection": collection, "at": at, "progress": progress}
     for kind in (kind for kind in ORDER if kind in file.files):
         import_file(kind=kind, path=file.files[kind], window=file.window, **how)
     index_if_small(collection=collection)

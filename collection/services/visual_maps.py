@@ -5,7 +5,6 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import polars as pl
 from django.conf import settings
@@ -153,7 +152,7 @@ def _stored(
     )
 
 
-def _counts(visual_ids: VisualIdMap, previous: pl.DataFrame | None) -> dict[str, Any]:
+def _counts(visual_ids: VisualIdMap, previous: pl.DataFrame | None) -> dict[str, int]:
     mapping, changes, opinion = visual_ids.mapping, visual_ids.changes, visual_ids.opinion
     new = None if previous is None else mapping.join(previous, on="formula_id", how="anti")
     counts = {"instances": mapping.height, "formulas": visual_ids.forms.height}

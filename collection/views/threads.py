@@ -3,7 +3,7 @@
 from collections.abc import Set
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import TypedDict
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -26,9 +26,6 @@ from collection.services.rendering import render_thread
 pages = Pages(LAB, section="search")
 
 READER = "X-Judging-User"  # the judging page's user, who may have signed out since
-
-MARKED = ("formula_id", "comment_id")
-"""What the address of a post may mark: `formula=ID` and `comment=ID`."""
 
 
 def without_closed_threads(thread: Thread, closed: Set[str]) -> Thread:
@@ -90,6 +87,13 @@ def _without_questions(links: Links, closed: Set[str]) -> Links:
     return Links(*map(kept, links))
 
 
+class Marked(TypedDict):
+    """What the address of a post may mark: `formula=ID` and `comment=ID`."""
+
+    formula_id: str
+    comment_id: str
+
+
 @pages.read("posts/<path:post_id>/", "post-detail")
 def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     """Show the thread of a post: the question with its answers and their comments.
@@ -107,7 +111,7 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     if thread is None:
         raise Http404
     looks_up, has_links = _formula_links(request, visible_lab)
-    marked: Any = {name: request.GET.get(name.removesuffix("_id"), "") for name in MARKED}
+    marked = _marked(request)
     context = {
         "lab": visible_lab,
         "post_id": post_id,
@@ -144,18 +148,23 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
     if collection and topic.thread_id:
         thread = _visible_thread(request, topic_task.lab, collection, topic.thread_id)
     looks_up, has_links = _formula_links(request, topic_task.lab)
-    options: Any = {"lab": topic_task.lab, "topic": topic, "has_formula_links": has_links}
     context = {
         "lab": topic_task.lab,
         "task": topic_task,
         "topic": topic,
         "asked_for": topic.thread_id,
         "collection": collection,
-        "thread": thread and render_thread(thread, **options),
+        "thread": thread
+        and render_thread(thread, lab=topic_task.lab, topic=topic, has_formula_links=has_links),
         "may_look_up": looks_up,
         "has_formula_links": has_links,
     }
     return _page_or_panel(request, "collection/topic_thread.html", context)
+
+
+def _marked(request: HttpRequest) -> Marked:
+    formula_id, comment_id = (request.GET.get(name, "") for name in ("formula", "comment"))
+    return {"formula_id": formula_id, "comment_id": comment_id}
 
 
 def _is_other_reader(request: HttpRequest) -> bool:

@@ -1,6 +1,6 @@
 """The pages of the organizers' own systems: their baselines, and the search with them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from django import forms
@@ -82,9 +82,9 @@ class CombinationForm(forms.Form):
         label="Method", choices=[(key, method.name) for key, method in METHODS.items()]
     )
 
-    def __init__(self, *args: Any, runs: RunQuerySet, **kwargs: Any) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, runs: RunQuerySet) -> None:
         """Offer the runs of the task."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data)
         for name in ("first", "second"):
             if isinstance(field := self.fields[name], forms.ModelChoiceField):
                 field.queryset = runs

@@ -1,6 +1,6 @@
 """The time sheets of a lab, for its organizers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
@@ -63,8 +63,8 @@ class SheetForm(forms.Form):
     )
     estimates = forms.BooleanField(label="Estimate missing times", required=False)
 
-    def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Mapping[str, object] | None = None, *, lab: Lab) -> None:
+        super().__init__(data)
         tasks = self.fields["task"]
         tasks.queryset = lab.tasks.all()  # type: ignore[attr-defined]
         tasks.label_from_instance = lambda task: task.name  # type: ignore[attr-defined]
@@ -112,8 +112,8 @@ class PayForm(VersionedForm):
         error_messages={"required": "Enter a time zone, such as UTC."},
     )
 
-    def __init__(self, *args: Any, rule: PayRule, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Mapping[str, object] | None = None, *, rule: PayRule) -> None:
+        super().__init__(data)
         self.initial = model_to_dict(rule)
 
     def clean_time_zone(self) -> str:

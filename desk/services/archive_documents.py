@@ -15,6 +15,7 @@ from arqlab.core.exports import (
     documents_of_lab,
     documents_of_task,
     released_chunks,
+    task_document,
 )
 from arqlab.core.models import Lab, Membership, Role, Task
 from arqlab.labs.permissions import tasks_visible_to
@@ -71,7 +72,7 @@ def _all(task: Task) -> Iterator[Document]:
     exports = [export for export in task_exports(task, organizes=True) if export.is_archived]
     for export in exports:
         if export.folder is None:
-            yield export.document(task)
+            yield task_document(export, task)
     yield from documents_of_task(task, published=False)
     for export in exports:
         if folder := export.folder:

@@ -7,7 +7,10 @@ import lzma
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 PIECE = 4 * 1024 * 1024
 """The bytes that are unpacked at a time, so that a dump is never whole in memory."""
@@ -85,10 +88,11 @@ class _Raw(io.RawIOBase):
         """Return True."""
         return True
 
-    def readinto(self, buffer: Any, /) -> int:
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Write the next bytes into a buffer, and return their number."""
-        data = self._stream.read(len(buffer))
-        buffer[: len(data)] = data
+        view = memoryview(buffer).cast("B")
+        data = self._stream.read(len(view))
+        view[: len(data)] = data
         return len(data)
 
 

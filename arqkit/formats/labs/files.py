@@ -7,7 +7,7 @@ way refuses the same files in the same words.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -24,6 +24,7 @@ from arqkit.protocols.scales import ARQMATH
 from arqkit.records import FileRefusedError, Problem, TaskKind, TopicRecord
 
 T = TypeVar("T")
+Content = TypeVar("Content", covariant=True)
 
 LONGEST_GUIDELINES = 50_000  # characters
 
@@ -40,7 +41,7 @@ UNCHECKED = TaskFacts()
 
 
 @dataclass(frozen=True, eq=False)
-class TaskFileKind(Generic[T]):
+class TaskFileKind(Generic[Content]):
     """A kind of file of a task.
 
     - key: its key in a table of tasks of a lab.toml, and its field in a load in the browser.
@@ -56,7 +57,7 @@ class TaskFileKind(Generic[T]):
     key: str
     name: str
     contents: str
-    read: Callable[[SourcePath, str, TaskFacts], T]
+    read: Callable[[SourcePath, str, TaskFacts], Content]
     needs: str = ""
     is_folder: bool = False
     is_named: bool = True
@@ -147,7 +148,7 @@ RUNS: TaskFileKind[SourceFolder] = TaskFileKind(
     is_folder=True,
     is_named=False,
 )
-TASK_FILES: Mapping[str, TaskFileKind[Any]] = {
+TASK_FILES: Mapping[str, TaskFileKind[object]] = {
     kind.key: kind
     for kind in (
         TOPICS,

@@ -11,13 +11,15 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from arqkit.formats.nested import json_values
 from arqkit.formats.source_text import FileKind, source_text
 from arqkit.formats.turkle import is_of_turkle, turkle_rows
 from arqkit.labels import LabelScale
 from arqkit.records import LONGEST_ID, FileProblems, FileRefusedError, Problem
+
+Value = TypeVar("Value")
 
 LONGEST_COMMENT = 10_000
 # As milliseconds, more do not fit into the column of 32 bits.
@@ -49,7 +51,7 @@ class JudgedLine(NamedTuple):
     judged_at: datetime | None = None
     guidelines: int | None = None
     reason: str | None = None
-    marks: list[Any] | None = None
+    marks: list[object] | None = None
     given_at: datetime | None = None
     is_imported: bool = True
     is_current: bool = True
@@ -162,10 +164,10 @@ def _read(row: _Row, scale: LabelScale, problems: FileProblems) -> JudgedLine | 
     return JudgedLine(line=row.line, **fields) if len(problems) == before else None
 
 
-def _if(holds: Callable[[Any], bool], read: Callable[[str], Any] = str) -> Callable[[str], Any]:
+def _if(holds: Callable[[Value], bool], read: Callable[[str], Value]) -> Callable[[str], Value]:
     """Return what reads a cell, and raises ValueError for a value that does not hold."""
 
-    def checked(cell: str) -> Any:
+    def checked(cell: str) -> Value:
         if not holds(value := read(cell)):
             raise ValueError
         return value
@@ -180,11 +182,11 @@ def _whole(cell: str) -> int:
     return int(match[1])
 
 
-_identifier = _if(lambda cell: 0 < len(cell) <= LONGEST_ID)
-_comment = _if(lambda cell: len(cell) <= LONGEST_COMMENT)
+_identifier = _if(lambda cell: 0 < len(cell) <= LONGEST_ID, str)
+_comment = _if(lambda cell: len(cell) <= LONGEST_COMMENT, str)
 _seconds = _if(lambda seconds: 0 <= seconds <= MAX_SECONDS, float)
 _active_ms = _if(range(MAX_SECONDS * 1000 + 1).__contains__, int)
-_yes = _if(("", "yes").__contains__)
+_yes = _if(("", "yes").__contains__, str)
 _marks = _if(lambda marks: isinstance(marks, list), json_values)
 
 
@@ -201,7 +203,7 @@ class JudgmentColumn(NamedTuple):
     """
 
     field: str = ""
-    read: Callable[[str], Any] = str
+    read: Callable[[str], object] = str
     expected: str = ""
     todo: str = "Correct it, or leave the cell empty."
     reads_empty: bool = False

@@ -92,7 +92,7 @@ class ProblemGroup:
     is_repairable: bool = False
 
     @property
-    def first(self) -> list[dict[str, Any]]:
+    def first(self) -> list[dict[str, object]]:
         """Return the first occurrences, which pages and reports list."""
         excerpts = pl.col("found", "expected").str.slice(0, SHOWN_CHARACTERS)
         return self.occurrences.head(FIRST_LINES).with_columns(excerpts).to_dicts()
@@ -130,7 +130,7 @@ class RunReport:
         return all(group.severity is not Severity.ERROR for group in self.problems)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Return what the run's page shows of the file, as plain data."""
         if not self.format:
             return {}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from hashlib import sha256
 from itertools import chain, islice, takewhile
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Required, TypedDict, cast
 
 from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.formats.runs.check import check_run
@@ -117,34 +117,64 @@ def _diff_line(kind: str, number: int | None, line: str) -> dict[str, object]:
     return {"kind": kind, "line": number, "text": _cut(text, DIFF_CHARACTERS)}
 
 
+class Occurrence(TypedDict):
+    """Where a problem is, with what was found and expected there."""
+
+    line: int | None
+    topic: str | None
+    found: str | None
+    expected: str | None
+
+
+class ReportedProblems(TypedDict):
+    """The problems of a kind in a report."""
+
+    kind: str
+    severity: str
+    count: int
+    message: str
+    todo: str
+    repairable: bool
+    first: list[Occurrence]
+
+
+class ReportData(TypedDict, total=False):
+    """A report as plain data; it has more facts than these, which a terminal does not show."""
+
+    valid: Required[bool]
+    problems: Required[list[ReportedProblems]]
+    format_name: str
+    rows: int
+    topics: int
+    run_tags: list[str]
+
+
 def report_data(
-    *, facts: Mapping[str, Any], problems: Iterable[Any], is_valid: bool
-) -> dict[str, Any]:
+    *, facts: Mapping[str, object], problems: Iterable[Any], is_valid: bool
+) -> ReportData:
     """Return a report as plain data. `problems` are ProblemGroups, or stored rows like them."""
-    return {
-        "valid": is_valid,
-        **{key: value for key, value in facts.items() if key not in INTERNAL},
-        "problems": [
-            {
-                "kind": problem.kind,
-                "severity": problem.severity,
-                "count": problem.count,
-                "message": problem.message,
-                "todo": problem.todo,
-                "repairable": problem.is_repairable,
-                "first": problem.first,
-            }
-            for problem in problems
-        ],
-    }
+    groups: list[ReportedProblems] = [
+        {
+            "kind": problem.kind,
+            "severity": problem.severity,
+            "count": problem.count,
+            "message": problem.message,
+            "todo": problem.todo,
+            "repairable": problem.is_repairable,
+            "first": problem.first,
+        }
+        for problem in problems
+    ]
+    shown = {key: value for key, value in facts.items() if key not in INTERNAL}
+    return cast("ReportData", {"valid": is_valid, **shown, "problems": groups})
 
 
-def report_of(report: RunReport) -> dict[str, Any]:
+def report_of(report: RunReport) -> ReportData:
     """Return a report as plain data (`report_data`)."""
     return report_data(facts=report.facts, problems=report.problems, is_valid=report.is_valid)
 
 
-def report_text(name: str, report: Mapping[str, Any]) -> Iterator[str]:
+def report_text(name: str, report: ReportData) -> Iterator[str]:
     """Yield the lines of a report from `report_data` for a terminal."""
     facts = []
     if report.get("format_name"):
@@ -161,7 +191,7 @@ def report_text(name: str, report: Mapping[str, Any]) -> Iterator[str]:
         yield "  No problems found."
 
 
-def _problem_text(problem: Mapping[str, Any]) -> Iterator[str]:
+def _problem_text(problem: ReportedProblems) -> Iterator[str]:
     yield ""
     yield f"  {problem['severity'].upper()} {problem['kind']} ({problem['count']:,})"
     yield f"    {problem['message']}"
@@ -170,8 +200,8 @@ def _problem_text(problem: Mapping[str, Any]) -> Iterator[str]:
         where = "whole file" if place["line"] is None else f"line {place['line']}"
         topic = f", {place['topic']}" if place["topic"] else ""
         actual, expected = (
-            _cut((place[name] or "").replace("\n", " "), TERMINAL_CHARACTERS)
-            for name in ("found", "expected")
+            _cut((text or "").replace("\n", " "), TERMINAL_CHARACTERS)
+            for text in (place["found"], place["expected"])
         )
         yield f"      {where}{topic}: {actual} (expected: {expected})"
     if problem["count"] > len(problem["first"]) > 0:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from secrets import token_hex
-from typing import Any
 
 from allauth.account import signals as account
 from allauth.account.adapter import get_adapter
@@ -57,7 +56,7 @@ def record_history() -> None:
     for verb, signal in HISTORY.items():
 
         def record(
-            request: HttpRequest | None, user: User, *, verb: str = verb, **details: Any
+            request: HttpRequest | None, user: User, *, verb: str = verb, **details: object
         ) -> None:
             _record(verb, request, user, details.get("authenticator"))
 
@@ -77,7 +76,7 @@ def _record(verb: str, request: HttpRequest | None, user: User, factor: object) 
     record_event(verb, user, user, **detail)
 
 
-def _places() -> Iterator[tuple[type[Model], ForeignKey[Any, Any]]]:
+def _places() -> Iterator[tuple[type[Model], ForeignKey[object, object]]]:
     """Yield each table and column that names a person."""
     for relation in User._meta.get_fields(include_hidden=True):
         field = getattr(relation, "field", None)

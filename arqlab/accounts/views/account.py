@@ -1,14 +1,13 @@
 """The account page."""
 
 from datetime import datetime
-from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.db.models import QuerySet
 from django.forms.models import model_to_dict
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -53,7 +52,7 @@ class TokenForm(forms.Form):
         initial=90,
     )
 
-    def __init__(self, data: Any = None, *, labs: QuerySet[Lab]) -> None:
+    def __init__(self, data: QueryDict | None = None, *, labs: QuerySet[Lab]) -> None:
         """Offer the labs that the user sees."""
         super().__init__(data)
         self.fields["lab"].queryset = labs  # type: ignore[attr-defined]

@@ -1,7 +1,6 @@
 """The audit log."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from django.db.models import Model
 
@@ -9,7 +8,7 @@ from arqlab.core.models import AuditEvent, Lab, User
 
 
 def record_event(
-    verb: str, target: object, actor: User | None, /, *, lab: object = None, **detail: Any
+    verb: str, target: object, actor: User | None, /, *, lab: object = None, **detail: object
 ) -> None:
     """Record an audit event in the transaction of the change.
 
@@ -29,8 +28,8 @@ def record_event(
 
 
 def save_changes(
-    record: Model, changes: Mapping[str, Any], *, allowed: Collection[str]
-) -> dict[str, Any]:
+    record: Model, changes: Mapping[str, object], *, allowed: Collection[str]
+) -> dict[str, list[object]]:
     """Save the fields that differ and return them as `{field: [old, new]}`, ready for JSON."""
     unknown = changes.keys() - set(allowed)
     if unknown:

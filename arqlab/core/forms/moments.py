@@ -1,10 +1,10 @@
 """Fields of days, and of times with a zone: anywhere on earth, UTC or the user's own zone."""
 
 from datetime import UTC, datetime
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django import forms
+from django.forms.renderers import BaseRenderer
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -53,7 +53,11 @@ class ZonedTimeInput(forms.MultiWidget):
         return f"{id_}_0" if id_ else id_
 
     def render(
-        self, name: str, value: Any, attrs: dict[str, object] | None = None, renderer: Any = None
+        self,
+        name: str,
+        value: object,
+        attrs: dict[str, object] | None = None,
+        renderer: BaseRenderer | None = None,
     ) -> SafeString:
         """Render the inputs, and the moment in UTC."""
         self._offer(value)

@@ -1,14 +1,15 @@
 """Forms that edit stored values, and notice if these changed after the page was opened."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Model
+from django.http import QueryDict
 
 from arqlab.web import json_of
 
@@ -41,7 +42,7 @@ class VersionedForm(forms.Form):
 
     version = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def get_initial_for_field(self, field: forms.Field, field_name: str) -> Any:
+    def get_initial_for_field(self, field: forms.Field, field_name: str) -> object:
         """Return a stored value, or the version of all."""
         if field_name == "version":
             return self.stored_version
@@ -95,13 +96,13 @@ class VersionedForm(forms.Form):
         except ValidationError:
             return ""
 
-    def _with_chosen_values(self) -> Any:
+    def _with_chosen_values(self) -> Mapping[str, object]:
         """Return the input with the stored value of each field for which the user chose it."""
         names = self._edited_fields()
         stored_names = [name for name in names if self.data.get(f"{KEEP}{name}") == THEIRS]
         if not stored_names:
             return self.data
-        data: Any = self.data.copy()  # type: ignore[attr-defined]
+        data = cast("QueryDict", self.data).copy()
         for name in stored_names:
             field = self.fields[name]
             value = field.prepare_value(self.get_initial_for_field(field, name))
@@ -110,7 +111,7 @@ class VersionedForm(forms.Form):
         return data
 
 
-def _inputs(widget: forms.Widget, name: str, value: Any) -> dict[str, list[Any]]:
+def _inputs(widget: forms.Widget, name: str, value: object) -> dict[str, list[str]]:
     """Return what a browser sends for a value of a widget."""
     if isinstance(widget, forms.MultiWidget):
         names = widget.widgets_names  # type: ignore[attr-defined]
@@ -126,7 +127,7 @@ def _inputs(widget: forms.Widget, name: str, value: Any) -> dict[str, list[Any]]
     return {name: list(formatted) if isinstance(formatted, list | tuple) else [formatted or ""]}
 
 
-def _text(field: forms.Field, value: Any) -> str:
+def _text(field: forms.Field, value: object) -> str:
     """Return a value as a text, the same for the stored and the cleaned value."""
     if isinstance(field, forms.BooleanField):
         return str(bool(value))

@@ -1,7 +1,7 @@
 """Models of labs, tasks and topics."""
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -159,9 +159,14 @@ class Task(models.Model):
         """Return the words for this kind of task in texts for people."""
         return TASK_WORDS[TaskKind(self.kind)]
 
-    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+    def refresh_from_db(
+        self,
+        using: str | None = None,
+        fields: Iterable[str] | None = None,
+        from_queryset: models.QuerySet["Task"] | None = None,
+    ) -> None:
         """Read the task again, and its protocol."""
-        super().refresh_from_db(*args, **kwargs)
+        super().refresh_from_db(using, fields, from_queryset)
         self.__dict__.pop("protocol", None)
 
     @cached_property

@@ -1,9 +1,9 @@
 """How numbers are looked up, whoever sends them."""
 
-from typing import Any
-
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import IntegerField
 from django.db.models.lookups import In
+from django.db.models.sql.compiler import SQLCompiler
 
 
 @IntegerField.register_lookup
@@ -14,7 +14,9 @@ class StoredIn(In):
     of more than 64 bits.
     """
 
-    def process_rhs(self, compiler: Any, connection: Any) -> Any:
+    def process_rhs(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
+    ) -> tuple[str, tuple[str | int, ...]]:
         """Return the SQL and the values that a row may have."""
         if self.rhs_is_direct_value():
             kind = self.lhs.output_field.get_internal_type()

@@ -31,7 +31,7 @@ def rows_in_chunks(rows: QuerySet[Row], *, size: int | None = None) -> Iterator[
 
 
 def values_in_chunks(
-    rows: QuerySet[Any], *fields: str | Expression, size: int | None = None
+    rows: QuerySet[Row], *fields: str | Expression, size: int | None = None
 ) -> Iterator[tuple[Any, ...]]:
     """Yield values of rows in the order of their keys, from a query for each `size` of them."""
     ahead = rows = rows.order_by("pk")

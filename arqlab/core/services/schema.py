@@ -96,13 +96,13 @@ def schema_fault(connection: BaseDatabaseWrapper) -> Fault | None:
     return _newer(connection, unknown) if unknown else _changed(connection, sentence)
 
 
-def _expected_models(loader: MigrationLoader) -> list[Any]:
+def _expected_models(loader: MigrationLoader) -> list[type[Model]]:
     """Return the models whose tables the migrations of a database have made."""
     applied = loader.applied_migrations.keys()
     recorded = [key for key in applied if key in loader.graph.nodes]
     is_current = loader.graph.nodes.keys() <= applied
     state = apps if is_current else loader.project_state(recorded).apps
-    models: list[Any] = state.get_models(include_auto_created=True)
+    models = state.get_models(include_auto_created=True)
     # A state has the models of all apps; an app of which no migration was run has no table.
     migrated = {app for app, _ in recorded}
     return [model for model in models if model._meta.app_label in migrated]
@@ -201,11 +201,11 @@ def _tables(connection: BaseDatabaseWrapper) -> dict[str, SchemaTable]:
 
 def _columns(model: type[Model], connection: BaseDatabaseWrapper) -> dict[str, SchemaColumn]:
     """Return the columns that the table of a model has, of other packages without their types."""
-    fields: list[Any] = list(model._meta.local_concrete_fields)
+    fields: list[Field] = list(model._meta.local_concrete_fields)
     is_own = model._meta.app_label in _own_apps()
     columns = {
         # The keys of Django's own tables have the type of another setting than ours.
-        field.column: SchemaColumn(_kind(field, connection) if is_own else "", field.null)
+        str(field.column): SchemaColumn(_kind(field, connection) if is_own else "", field.null)
         for field in fields
     }
     if SEARCHED[0] == model._meta.db_table and connection.vendor == "postgresql":

@@ -1,8 +1,7 @@
 """The tags that join apps, in every template: links to pages of other apps, and their parts."""
 
-from typing import Any
-
 from django import template
+from django.template import Context
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
@@ -14,7 +13,7 @@ register.simple_tag(url_of)
 
 
 @register.simple_tag(takes_context=True)
-def parts(context: dict[str, Any], place: str, subject: object) -> SafeString:
+def parts(context: Context, place: str, subject: object) -> SafeString:
     """Return what the installed apps add at a place of a page about a subject."""
     request = context["request"]
     shown = [(part.template, part.context(request, subject)) for part in PARTS.get(place, ())]

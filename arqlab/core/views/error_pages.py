@@ -335,7 +335,7 @@ def _api_code(error: Exception) -> str:
     return API_CODES.get(error.default_code, error.default_code.replace("_", "-"))
 
 
-def _invalid_fields(detail: Any, request: Request, field: str = "") -> Iterator[RequestProblem]:
+def _invalid_fields(detail: object, request: Request, field: str = "") -> Iterator[RequestProblem]:
     """Yield the problems of a request that a serializer refused, with what was sent."""
     if isinstance(detail, dict):
         for name, problems in detail.items():

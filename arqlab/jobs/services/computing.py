@@ -7,7 +7,7 @@ middleware shows that the page is computed, and the limits here say how much one
 
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, QueryDict
@@ -103,7 +103,7 @@ def compute_page(job: RunningJob) -> list[str]:
     request.method, request.path, request.path_info = "GET", options["path"], options["path"]
     request.GET = QueryDict(options["query"])
     request.META = {"HTTP_HOST": options["host"], "QUERY_STRING": options["query"]}
-    request.user = cast(Any, job.job.by or AnonymousUser())
+    request.user = job.job.by or AnonymousUser()
     request.resolver_match = match = resolve(options["path"])
     # The page may have been deleted, or closed to the visitor, since it was asked for.
     with suppress(Http404):

@@ -1,6 +1,6 @@
 """Forms to create, copy and delete labs and tasks."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from django import forms
 from django.utils.text import slugify
@@ -61,9 +61,9 @@ class NewTaskForm(TaskDatesForm, WithAddress):
     kind = forms.ChoiceField(label="Kind", help_text="You cannot change it later.")
     field_order = ("name", "slug", "kind", "description")
 
-    def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, lab: Lab) -> None:
         """Offer the kinds of task that the lab's protocol has."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data)
         kinds = PROTOCOLS[lab.protocol].tasks
         choices = [(kind.value, Task.Kind(kind.value).label) for kind in kinds]
         self.fields["kind"].choices = choices  # type: ignore[attr-defined]

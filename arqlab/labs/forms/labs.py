@@ -1,7 +1,7 @@
 """Forms for labs and tasks."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django import forms
 
@@ -66,7 +66,7 @@ class ParagraphsField(forms.CharField):
             widget=forms.Textarea(attrs={"rows": rows}),
         )
 
-    def to_python(self, value: Any) -> str | None:
+    def to_python(self, value: object) -> str | None:
         """Return the text with LF line ends, because browsers send CRLF."""
         text = super().to_python(value)
         return text.replace("\r\n", "\n") if text else text
@@ -183,9 +183,9 @@ class TaskForm(TaskDatesForm, VersionedForm):
         label="Instruction", max_length=LONGEST_INSTRUCTION, required=False
     )
 
-    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, task: Task) -> None:
         """Fill in the current values, and show the preset's value with each protocol field."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data)
         self.task = task
         self.initial = {**{name: getattr(task, name) for name in OWN_FIELDS}, **self.initial}
         for name in PROTOCOL_FIELDS:
@@ -270,7 +270,9 @@ class TaskForm(TaskDatesForm, VersionedForm):
         return {name: self.cleaned_data[name] for name in OWN_FIELDS if name in self.cleaned_data}
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown(name: str, value: object) -> str:
     if isinstance(value, LabelScale):
         return ", ".join(f"{label.value} {label.word}" for label in value.labels)
-    return "\n".join(value) if name == "measures" else str(value)
+    if name == "measures" and isinstance(value, tuple | list):
+        return "\n".join(value)
+    return str(value)

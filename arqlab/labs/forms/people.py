@@ -1,18 +1,16 @@
 """Forms for the roles of people in a lab."""
 
-from typing import Any
-
 from django import forms
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Role, User
+from arqlab.core.models import Role, Task, Team, User
 from arqlab.labs.selectors import person_named
 
 
 class NamedChoiceField(forms.ModelChoiceField):
     """A choice of users, teams or tasks by name."""
 
-    def label_from_instance(self, obj: Any) -> str:
+    def label_from_instance(self, obj: User | Team | Task) -> str:
         """Return the name of a choice."""
         return str(obj.name)
 

@@ -1,10 +1,11 @@
 """The picker of topics, for forms that choose topics or leave them out with a reason."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django import forms
 from django.forms import BoundField
+from django.forms.renderers import BaseRenderer
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -112,7 +113,11 @@ class TopicPicker(forms.CheckboxSelectMultiple):
     """A table of topics with a box each, which can be searched and chosen by range."""
 
     def render(
-        self, name: str, value: Any, attrs: dict[str, object] | None = None, renderer: Any = None
+        self,
+        name: str,
+        value: object,
+        attrs: dict[str, object] | None = None,
+        renderer: BaseRenderer | None = None,
     ) -> SafeString:
         """Return the table; without scripts it has boxes only."""
         rows = [
@@ -128,9 +133,9 @@ class TopicsField(forms.ModelMultipleChoiceField):
 
     widget = TopicPicker
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, *, error_messages: dict[str, str]) -> None:
         """Offer no topics until the form sets its `queryset`."""
-        super().__init__(Topic.objects.none(), **kwargs)
+        super().__init__(Topic.objects.none(), error_messages=error_messages)
 
 
 class LeftOutTopicsForm(ReasonsForm):

@@ -76,13 +76,13 @@ class LabCommand(BaseCommand):
         """Return the user named with `--by`, or None."""
         return person_named(str(options["by"])) if options["by"] else None
 
-    def execute(self, *args: Any, **options: Any) -> str | None:
+    def execute(self, *args: object, **options: object) -> str | None:
         """Run the command; raise `CommandError` with the message of a `UserError`."""
         if MigrationRecorder.Migration._meta.db_table not in connection.introspection.table_names():
             call_command("migrate", interactive=False, verbosity=0)
         try:
             if self.changes_labs and not options.get("dry_run"):
-                require_unarchived_path(options.get("task") or options.get("lab") or "")
+                require_unarchived_path(str(options.get("task") or options.get("lab") or ""))
             with patiently(self._report_waiting):
                 return super().execute(*args, **options)
         except UserError as refused:

@@ -1,7 +1,6 @@
 """The core's models in archives of labs."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import (
@@ -19,7 +18,7 @@ from arqlab.labs.services.memberships import store_memberships
 from arqlab.web.archive_tables import ArchiveTables, Key, declare_archive_tables
 
 
-def _refuse_existing(row: Mapping[str, Any], _: Key) -> None:
+def _refuse_existing(row: Mapping[str, object], _: Key) -> None:
     if Lab.objects.filter(slug=row["slug"]).exists():
         raise UserError(
             f"There is a lab {row['slug']!r} here already. Restore it on another server.",

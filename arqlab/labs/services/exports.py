@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from arqkit.formats.labs.files import TOPIC_FORMULAS, TOPIC_INFO, TOPICS
 from arqkit.formats.topics.files import TopicFormula, write_topic_formulas
 from arqkit.formats.topics.information import write_topic_info
-from arqlab.core.exports import Audience, Document, Export, declare_documents, declare_exports
+from arqlab.core.exports import (
+    Audience,
+    Document,
+    Export,
+    declare_documents,
+    declare_exports,
+    task_document,
+)
 from arqlab.core.models import Task
 from arqlab.labs.selectors import topics_xml
 
@@ -48,7 +55,7 @@ def _topic_formulas(task: Task) -> Iterable[bytes]:
 def _documents(task: Task, *, published: bool) -> Iterator[Document]:
     """Yield the threads of topics, which published archives leave closed."""
     if not published and task.topics.exclude(thread_id="").exists():
-        yield TOPIC_THREADS.document(task)
+        yield task_document(TOPIC_THREADS, task)
 
 
 TOPIC_THREADS = Export(

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -87,15 +86,16 @@ def _task_edits(
 
 
 def _differs(
-    edited: Mapping[tuple[str, str], Any], record: str, field: str, old: Any, new: Any
+    edited: Mapping[tuple[str, str], object], record: str, field: str, old: object, new: object
 ) -> bool:
     """Return whether the stored value is an edit that a different new value would overwrite."""
     key = record, field
     if old == new or key not in edited:
         return False
     last = edited[key]
-    is_time = isinstance(old, datetime) and isinstance(last, str)
-    return bool((datetime.fromisoformat(last) if is_time else last) == old)
+    if isinstance(old, datetime) and isinstance(last, str):
+        return datetime.fromisoformat(last) == old
+    return last == old
 
 
 def _edited_values(lab: Lab) -> dict[tuple[str, str], object]:
@@ -117,7 +117,7 @@ def _edited_values(lab: Lab) -> dict[tuple[str, str], object]:
     return values
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S} UTC"
     if isinstance(value, list | tuple):

@@ -1,10 +1,11 @@
 """The tabs of labs and tasks, on every page of one of them."""
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django import template
 from django.http import HttpRequest
+from django.template import Context
 from django.urls import reverse
 
 from arqlab.core.models import Lab, Task
@@ -25,7 +26,7 @@ class ShownTab(NamedTuple):
 
 
 @register.inclusion_tag("components/tabs.html", takes_context=True)
-def lab_tabs(context: dict[str, Any]) -> dict[str, Any]:
+def lab_tabs(context: Context) -> dict[str, object]:
     """Return the tabs of the page's task, or of its lab, that the user may open."""
     lab, task, request = context.get("lab"), context.get("task"), context.get("request")
     if not isinstance(lab, Lab) or not isinstance(request, HttpRequest):
@@ -44,7 +45,7 @@ def lab_tabs(context: dict[str, Any]) -> dict[str, Any]:
 
 
 @register.simple_tag(takes_context=True)
-def guide_address(context: dict[str, Any]) -> str:
+def guide_address(context: Context) -> str:
     """Return the address of the chapter of the guides about the page.
 
     A page that only organizers open has the section of their guide with the name of its tab.

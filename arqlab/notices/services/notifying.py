@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -97,9 +96,15 @@ def _queue_notice_mails(
         return {}
     with_mail = set(gets_mail(User.objects.filter(pk__in=people)).values_list("pk", flat=True))
     subject, text = f"[{draft.lab.name}] {draft.subject}", _mail_text(draft)
-    same: dict[str, Any] = {"lab": draft.lab, "subject": subject, "text": text, "at": at}
     mails = {
-        pk: new_mail(address=person.email, reply_to=reply_to, **same)
+        pk: new_mail(
+            address=person.email,
+            reply_to=reply_to,
+            lab=draft.lab,
+            subject=subject,
+            text=text,
+            at=at,
+        )
         for pk, person in people.items()
         if pk in with_mail
     }

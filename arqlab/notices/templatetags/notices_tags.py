@@ -1,9 +1,9 @@
 """The number of unread notices, on every page."""
 
 from functools import partial
-from typing import Any
 
 from django import template
+from django.template import Context
 from django.urls import reverse
 from django.utils import timezone
 
@@ -14,7 +14,7 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def unread_notices_count(context: dict[str, Any]) -> int:
+def unread_notices_count(context: Context) -> int:
     """Return how many notices the user has not opened.
 
     The page of a notice and the page that it leads to open it, also if the user followed the link

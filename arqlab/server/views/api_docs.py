@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, NotRequired, TypedDict, cast
+from typing import NamedTuple, NotRequired, TypedDict, cast
 
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.generators import SchemaGenerator
@@ -17,12 +17,13 @@ pages = Pages()
 METHODS = ("get", "post", "patch", "put", "delete")
 JSON = "application/json"
 FORMS = "multipart/form-data"
-EXAMPLES: dict[str, Any] = {
+NUMBER = 1
+EXAMPLES: dict[str, object] = {
     "date-time": "2026-11-26T12:00:00Z",
     "uuid": "0d9e4cbe-7a0e-4d2c-a5f2-5f2f7d3a3f11",
     "binary": "Ours-task1-bm25-auto-both-P.tsv",
     "email": "ada@example.org",
-    "integer": 1,
+    "integer": NUMBER,
     "number": 0.4217,
     "boolean": True,
     "string": "text",
@@ -54,12 +55,58 @@ PLACES = {
 """Example values of the parts of addresses; the others are numbers."""
 
 
-class Schema(TypedDict, total=False):
-    """What the schema says of a value."""
+# The keys of a schema, one of which begins with a dollar.
+Schema = TypedDict(
+    "Schema",
+    {
+        "$ref": str,
+        "type": str,
+        "format": str,
+        "enum": list[str],
+        "description": str,
+        "nullable": bool,
+        "minimum": int,
+        "items": "Schema",
+        "properties": "dict[str, Schema]",
+        "required": list[str],
+        "allOf": "list[Schema]",
+        "oneOf": "list[Schema]",
+        "anyOf": "list[Schema]",
+    },
+    total=False,
+)
+Schemas = Mapping[str, Schema]
+# The keys of a parameter, one of which is a word of Python.
+Parameter = TypedDict(
+    "Parameter",
+    {
+        "name": str,
+        "in": str,
+        "schema": Schema,
+        "required": NotRequired[bool],
+        "description": NotRequired[str],
+    },
+)
 
-    type: str
-    format: str
-    enum: list[str]
+
+class Example(TypedDict):
+    """An example that is written by hand."""
+
+    value: object
+
+
+class Content(TypedDict, total=False):
+    """What a body or an answer has in one format."""
+
+    schema: Schema
+    example: object
+    examples: dict[str, Example]
+
+
+class Body(TypedDict, total=False):
+    """A body or an answer, by its formats."""
+
+    content: dict[str, Content]
     description: str
 
 
@@ -72,18 +119,30 @@ class Field(TypedDict):
     description: NotRequired[str]
 
 
-# The keys of a parameter, one of which is a word of Python.
-Parameter = TypedDict(
-    "Parameter",
-    {
-        "name": str,
-        "in": str,
-        "schema": Schema,
-        "required": NotRequired[bool],
-        "description": NotRequired[str],
-    },
-)
 Described = Field | Parameter
+
+
+class DescribedOperation(TypedDict):
+    """A method of an address, as the schema describes it."""
+
+    operationId: str
+    responses: dict[str, Body]
+    description: NotRequired[str]
+    parameters: NotRequired[list[Parameter]]
+    requestBody: NotRequired[Body]
+
+
+class Components(TypedDict):
+    """What operations name."""
+
+    schemas: dict[str, Schema]
+
+
+class ApiDescription(TypedDict):
+    """The schema of the API."""
+
+    paths: dict[str, dict[str, DescribedOperation]]
+    components: Components
 
 
 class StatusMeaning(NamedTuple):
@@ -124,26 +183,25 @@ class Operation:
         return "-".join(filter(None, [self.method.lower(), *parts])).replace(".", "-")
 
 
-def with_examples(result: Any, generator: Any, **_: Any) -> Any:
+def with_examples(result: ApiDescription, generator: object, **_: object) -> ApiDescription:
     """Return the schema with an example of each body and answer that has none of its own."""
     schemas = result["components"]["schemas"]
     for path in result["paths"].values():
         for operation in path.values():
             answers = [one for status, one in operation["responses"].items() if status[0] == "2"]
-            for body in (operation.get("requestBody", {}), *answers):
+            for body in (operation.get("requestBody", Body()), *answers):
                 for content in body.get("content", {}).values():
                     if "examples" not in content and (schema := content.get("schema")):
                         content["example"] = example_of(schema, schemas)
     return result
 
 
-def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any], name: str = "") -> Any:
+def example_of(schema: Schema, schemas: Schemas, name: str = "") -> object:
     """Return a value that a schema describes; `schemas` are the schemas that others name."""
     if "$ref" in schema:
         return example_of(schemas[schema["$ref"].rpartition("/")[2]], schemas, name)
-    for choice in ("allOf", "oneOf", "anyOf"):
-        if choice in schema:
-            return example_of(schema[choice][0], schemas, name)
+    if choices := schema.get("allOf") or schema.get("oneOf") or schema.get("anyOf"):
+        return example_of(choices[0], schemas, name)
     if "enum" in schema:
         return schema["enum"][0]
     kind = schema.get("type", "string")
@@ -154,7 +212,7 @@ def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any], name: str 
         return [example_of(schema["items"], schemas, name)]
     if kind == "string" or (name in {"next", "previous"} and schema.get("nullable")):
         return EXAMPLES.get(name, EXAMPLES.get(schema.get("format", ""), EXAMPLES[kind]))
-    return max(EXAMPLES[kind], schema.get("minimum", 0)) if kind == "integer" else EXAMPLES[kind]
+    return max(NUMBER, schema.get("minimum", 0)) if kind == "integer" else EXAMPLES[kind]
 
 
 @pages.read(f"{API}docs/", "api-docs", shows="api-docs")
@@ -172,7 +230,7 @@ def api_operations() -> list[Operation]:
     return sorted(operations, key=lambda one: "/judging/" in one.path)
 
 
-def _operations(schema: Mapping[str, Any]) -> Iterator[Operation]:
+def _operations(schema: ApiDescription) -> Iterator[Operation]:
     schemas = schema["components"]["schemas"]
     for path, methods in schema["paths"].items():
         for method in METHODS:
@@ -181,16 +239,15 @@ def _operations(schema: Mapping[str, Any]) -> Iterator[Operation]:
 
 
 def _operation(
-    path: str, method: str, described: Mapping[str, Any], schemas: Mapping[str, Any]
+    path: str, method: str, described: DescribedOperation, schemas: Schemas
 ) -> Operation:
     number = described["operationId"]
-    bodies = described.get("requestBody", {}).get("content", {})
+    body = described.get("requestBody")
+    bodies = body.get("content", {}) if body else {}
     kind = next(iter(bodies), "")
     answers = described["responses"]
-    good: Mapping[str, Any] = next(
-        (answers[status] for status in answers if status.startswith("2")), {}
-    )
-    result = good.get("content", {}).get(JSON)
+    good = next((answers[status] for status in answers if status.startswith("2")), None)
+    result = good.get("content", {}).get(JSON) if good else None
     fields = _fields(bodies[kind]["schema"], schemas) if kind else []
     return Operation(
         method.upper(),
@@ -204,45 +261,42 @@ def _operation(
     )
 
 
-def _answers(answers: Mapping[str, Any]) -> Iterator[StatusMeaning]:
+def _answers(answers: Mapping[str, Body]) -> Iterator[StatusMeaning]:
     for status, described in sorted(answers.items()):
         yield StatusMeaning(status, described.get("description") or "Success.")
 
 
-def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[Field]:
+def _fields(schema: Schema, schemas: Schemas) -> list[Field]:
     if "$ref" in schema:
         return _fields(schemas[schema["$ref"].rpartition("/")[2]], schemas)
     required = schema.get("required", ())
     return [
-        {
-            "name": name,
-            "schema": cast("Schema", _resolved(field, schemas)),
-            "required": name in required,
-        }
+        {"name": name, "schema": _resolved(field, schemas), "required": name in required}
         for name, field in schema.get("properties", {}).items()
     ]
 
 
-def _resolved(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _resolved(schema: Schema, schemas: Schemas) -> Schema:
     """Return a schema with the values of the one that it names."""
-    first = next((schema[choice][0] for choice in ("allOf", "oneOf") if choice in schema), schema)
+    choices = schema.get("allOf") or schema.get("oneOf")
+    first = choices[0] if choices else schema
     named = schemas[first["$ref"].rpartition("/")[2]] if "$ref" in first else first
     return {**named, **schema}
 
 
-def _example(content: Mapping[str, Any]) -> Any:
+def _example(content: Content) -> object:
     if "example" in content:
         return content["example"]
-    return next(iter(content.get("examples", {}).values()))["value"]
+    return next(iter(content["examples"].values()))["value"]
 
 
-def _curl(path: str, method: str, kind: str, content: Mapping[str, Any]) -> str:
+def _curl(path: str, method: str, kind: str, content: Content) -> str:
     """Return the command that sends an example."""
     lines = ['curl --header "Authorization: Bearer $TOKEN"']
     if method not in {"get", "post"} or (method == "post" and not kind):
         lines.append(f"--request {method.upper()}")
     if kind == FORMS:
-        sent = _example(content)
+        sent = cast("dict[str, object]", _example(content))
         lines += [f"--form {k}={'@' * (k == 'file')}{_word(v)}" for k, v in sent.items()]
     elif kind:
         body = json.dumps(_example(content), ensure_ascii=False)
@@ -251,7 +305,7 @@ def _curl(path: str, method: str, kind: str, content: Mapping[str, Any]) -> str:
     return " \\\n  ".join([*lines, f"https://lab.example.org{filled}"])
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

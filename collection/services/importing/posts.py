@@ -93,16 +93,18 @@ def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exis
 
 
 def _store_in_bulk(collection: Collection, posts: Sequence[StoredPost], *, exist: bool) -> None:
-    how: dict[str, Any] = {}
-    if exist:
-        how = {"update_conflicts": True, "unique_fields": ["collection", "post_id"]}
-        how["update_fields"] = _CHANGED
     rows = []
     for post in posts:
         fields = dict(zip(FIELDS, post.values, strict=True))
         fields |= {"collection": collection, "is_searched": post.is_searched}
         rows.append(Post(**fields | {"tags": list(fields["tags"])}))
-    Post.objects.bulk_create(rows, ROWS, **how)
+    Post.objects.bulk_create(
+        rows,
+        ROWS,
+        update_conflicts=exist,
+        unique_fields=["collection", "post_id"] if exist else None,
+        update_fields=_CHANGED if exist else None,
+    )
 
 
 def _copy(collection: Collection, posts: Sequence[StoredPost], table: str) -> None:

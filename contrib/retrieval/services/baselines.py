@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -46,13 +46,14 @@ class Order:
 
     task: Task
     system: System
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     tag: str
 
     @property
     def title(self) -> str:
         """Return the name of the system, with the runs or the file that its settings name."""
-        source = " and ".join(self.settings.get("runs", ())) or self.settings.get("file", "")
+        runs = cast("Sequence[str]", self.settings.get("runs", ()))
+        source = " and ".join(runs) or self.settings.get("file", "")
         return f"{self.system.name} of {source}" if source else self.system.name
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -192,7 +193,7 @@ def _excerpt(post: Post, questions: Mapping[str, Post], row: Mapping[str, Any], 
     )
 
 
-def _module(name: str) -> Any:
+def _module(name: str) -> ModuleType:
     """Return a module of services, which loads large packages when it is first needed."""
     return import_module(f"contrib.retrieval.services.{name}")
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, cast
 
 import polars as pl
 from django.conf import settings as django_settings
@@ -61,7 +61,7 @@ def needs_model(sources: Sources) -> str:
     return endpoint().needs()
 
 
-def model_settings(task: Task) -> dict[str, Any]:
+def model_settings(task: Task) -> dict[str, object]:
     """Return the fields of `GenerationSettings` with the limit of a task's answers."""
     generation = GenerationSettings(
         django_settings.GENERATION_MODEL, max_characters=task.protocol.max_characters
@@ -112,7 +112,7 @@ def _wait(tell: Callable[[], None], seconds: int) -> None:
         sleep(min(remaining, 1))
 
 
-def _folder(task: Task, settings: Mapping[str, Any]) -> Path:
+def _folder(task: Task, settings: Mapping[str, object]) -> Path:
     """Return the folder of the answers for the next run of a task with some settings.
 
     Answers of a run that was submitted are not used again.
@@ -185,6 +185,10 @@ def needs_package(package: str, extra: str) -> Need:
     return lacks
 
 
+def _records_nothing(sources: Sources, settings: Mapping[str, object]) -> Mapping[str, object]:
+    return {}
+
+
 @dataclass(frozen=True)
 class System:
     """A system of the organizers, from systems.toml. `key` names it, and tags its runs.
@@ -201,12 +205,12 @@ class System:
     rank: Rank
     needs: tuple[Need, ...]
     data_used: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
     """The packages whose versions are recorded, as they are imported."""
-    records: Facts = lambda sources, settings: {}
+    records: Facts = _records_nothing
     """What else is recorded after the system has ranked, such as the hash of its model."""
-    configured: Callable[[Task], Mapping[str, Any]] = lambda task: {}
+    configured: Callable[[Task], Mapping[str, object]] = lambda task: {}
     """Settings that depend on the server or on the task."""
     lane: JobLane = JobLane.HOURS
     """Where the job waits that makes a baseline of it: the first one builds an index."""
@@ -225,9 +229,9 @@ class System:
 def _recorded_later(module: str, name: str) -> Facts:
     """Return what a system records, in a module that loads large packages."""
 
-    def facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    def facts(sources: Sources, settings: Mapping[str, object]) -> Mapping[str, object]:
         owner = import_module(f"contrib.retrieval.services.{module}")
-        recorded: Mapping[str, Any] = getattr(owner, name)(sources, settings)
+        recorded: Mapping[str, object] = getattr(owner, name)(sources, settings)
         return recorded
 
     return facts
@@ -236,7 +240,7 @@ def _recorded_later(module: str, name: str) -> Facts:
 def _later(module: str, name: str) -> Rank:
     """Return what a system does, in a module that loads large packages when it is first needed."""
 
-    def rank(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
+    def rank(sources: Sources, settings: Mapping[str, object], progress: Progress) -> Ranked:
         owner = import_module(f"contrib.retrieval.services.{module}")
         ranked: Ranked = getattr(owner, name)(sources, settings, progress)
         return ranked
@@ -244,12 +248,12 @@ def _later(module: str, name: str) -> Rank:
     return rank
 
 
-def random_order(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
+def random_order(sources: Sources, settings: Mapping[str, object], progress: Progress) -> Ranked:
     """Return items of the collection in random order, the same for the same seed and topic."""
-    items = sources.item_ids()
+    items, seed = sources.item_ids(), cast("int", settings["seed"])
 
     def shuffled(topic: TopicRecord) -> pl.DataFrame:
-        return shuffled_items([topic.query_id], items, seed=settings["seed"])
+        return shuffled_items([topic.query_id], items, seed=seed)
 
     return ranked_by_topic(sources.topics, progress, shuffled)
 
@@ -267,21 +271,30 @@ def linked_answers(sources: Sources, settings: Mapping[str, object], progress: P
     return ranked_by_topic(sources.topics, progress, linked)
 
 
-def combined_runs(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Ranked:
+class Combination(TypedDict):
+    """The settings of a combination: a key of `METHODS`, and the identifiers of runs."""
+
+    method: str
+    runs: list[str]
+
+
+def combined_runs(sources: Sources, settings: Mapping[str, object], progress: Progress) -> Ranked:
     """Return the combination of the runs that the settings name by their identifiers."""
+    combination = cast("Combination", settings)
     scorable = Run.objects.scorable().filter(task=sources.task).select_related("task__lab")
-    runs = [scorable.filter(identifier=name).first() for name in settings["runs"]]
+    runs = [scorable.filter(identifier=name).first() for name in combination["runs"]]
     if None in runs:
         raise UserError("A run of the combination was withdrawn. Choose other runs.")
     progress(0, len(sources.topics))
     rankings = [ranking_of_run(run) for run in runs if run]
-    return Ranked(METHODS[settings["method"]].combine(rankings), {})
+    return Ranked(METHODS[combination["method"]].combine(rankings), {})
 
 
-def combination_facts(sources: Sources, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def combination_facts(sources: Sources, settings: Mapping[str, object]) -> Mapping[str, object]:
     """Return the weights of the runs, or the constant that is added to their ranks."""
-    runs = settings["runs"]
-    if settings["method"] == "min-max":
+    combination = cast("Combination", settings)
+    runs = combination["runs"]
+    if combination["method"] == "min-max":
         return {"weights": {run: round(1 / len(runs), 3) for run in runs}}
     return {"constant": RRF_CONSTANT}
 
@@ -307,26 +320,48 @@ _NEEDS = {
 }
 
 
-def _declared(key: str, rank: str, needs: Sequence[str], **fields: Any) -> System:
-    """Return a system of systems.toml."""
-    packages = fields.pop("packages", {})
-    needed = [needs_package(*both) for both in packages.items()]
-    if recorder := fields.pop("records", ""):
-        fields["records"] = _recorded_later(*recorder.split("."))
-    return System(
-        key,
-        kinds=tuple(map(TaskKind, fields.pop("kinds"))),
-        rank=_later(*rank.split(".")),
-        needs=(*(_NEEDS[name] for name in needs), *needed),
-        packages=tuple(packages),
-        settings=_SETTINGS.get(key) or fields.pop("settings", {}),
-        configured=model_settings if key == "generated" else lambda task: {},
-        lane=JobLane(fields.pop("lane", JobLane.HOURS)),
-        **fields,
-    )
+@dataclass(frozen=True)
+class Declaration:
+    """A system as systems.toml declares it: `packages` with the extras that bring them, and the
+    names of functions. The rest are fields of `System`.
+    """
+
+    name: str
+    description: str
+    kinds: list[str]
+    rank: str
+    needs: list[str]
+    data_used: str = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    packages: Mapping[str, str] = field(default_factory=dict)
+    records: str = ""
+    lane: str = JobLane.HOURS
+    is_control: bool = False
+    asks: bool = False
+
+    def system(self, key: str) -> System:
+        """Return the system that is declared."""
+        lacks = [needs_package(*both) for both in self.packages.items()]
+        records = _recorded_later(*self.records.split(".")) if self.records else _records_nothing
+        return System(
+            key,
+            self.name,
+            self.description,
+            kinds=tuple(map(TaskKind, self.kinds)),
+            rank=_later(*self.rank.split(".")),
+            needs=(*(_NEEDS[name] for name in self.needs), *lacks),
+            data_used=self.data_used,
+            settings=_SETTINGS.get(key) or self.settings,
+            packages=tuple(self.packages),
+            records=records,
+            configured=model_settings if key == "generated" else lambda task: {},
+            lane=JobLane(self.lane),
+            is_control=self.is_control,
+            asks=self.asks,
+        )
 
 
-SYSTEMS = {key: _declared(key, **fields) for key, fields in data_beside(__file__).items()}
+SYSTEMS = {key: Declaration(**fields).system(key) for key, fields in data_beside(__file__).items()}
 COMBINATION, GENERATED = SYSTEMS["combination"], SYSTEMS["generated"]
 
 

@@ -74,27 +74,26 @@ class Command(BaseCommand):
         register(partial(check_workers, options["workers"]))
         return super().get_check_kwargs(options)
 
-    def execute(self, *args: Any, **options: Any) -> str | None:
+    def execute(self, *args: object, **options: object) -> str | None:
         """Run the command with a folder, named before all imports, for the counts of requests."""
         with TemporaryDirectory(prefix="arqlab-metrics-") as folder:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
             return super().execute(*args, **options)
 
-    def handle(self, **options: Any) -> None:
+    def handle(self, *, bind: str, workers: int, threads: int, **options: object) -> None:
         """Serve until a signal stops the process."""
         allow_connections()
         migrate_once()
         static_files.collect()
         connections.close_all()
-        bind = options["bind"]
-        server = Server(listening_socket(bind), options["workers"])
+        server = Server(listening_socket(bind), workers)
         background = Background() if settings.EMBEDDED and settings.HAS_SCHEDULE else None
         if background:
             server.on_startup(background.start)
             server.on_shutdown(background.stop)
         server.on_startup(lambda: self.print_ready(bind))
         messages = background.messages if background else None
-        server.serve(target_loader=partial(load, options["threads"], messages), wrap_loader=False)
+        server.serve(target_loader=partial(load, threads, messages), wrap_loader=False)
 
     def print_ready(self, bind: str) -> None:
         """Print the address when the server is listening."""
@@ -135,7 +134,7 @@ def alone() -> Iterator[None]:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATING])
 
 
-def check_workers(workers: int, app_configs: object, **_: Any) -> list[Error]:
+def check_workers(workers: int, app_configs: object, **_: object) -> list[Error]:
     """Return an error for several web processes in embedded mode: each would count requests."""
     if workers == 1 or not settings.EMBEDDED:
         return []
@@ -184,9 +183,11 @@ class Server(MPServer):
         self._sso = None
         self._shd: Any = SocketHolder(number, is_unix, CONNECTIONS)  # type: ignore[call-arg]
 
-    def _respawn_workers(self, *args: Any, **kwargs: Any) -> None:
+    def _respawn_workers(
+        self, workers: list[int], spawn_target: object, target_loader: object, delay: float = 0
+    ) -> None:
         """Replace processes that died, however often they do."""
-        super()._respawn_workers(*args, **kwargs)
+        super()._respawn_workers(workers, spawn_target, target_loader, delay)
         self.respawned_wrks.clear()
 
 
