@@ -4,7 +4,7 @@
 with its `Table`s, or the file of one; `news` one that asks for news of itself; `context_of` makes
 the context of a template. `cells` are the kinds of cells that a `Column` has (`cells.COUNT`), and
 `filters` of lists are a `Filter`. What an app declares beside its pages comes from the module of
-that: jobs, exports, parts, loads and tables of archives.
+that: jobs, parts and tables of archives.
 """
 
 from arqlab.web import cells
