@@ -10,6 +10,7 @@ import queue
 import threading
 from collections.abc import Callable
 from functools import cache, partial
+from inspect import signature
 from multiprocessing.connection import Connection
 from typing import ParamSpec, TypedDict, Unpack
 
@@ -114,7 +115,9 @@ def wake_after_commit(task: Task[P, None], *args: P.args, **kwargs: P.kwargs) ->
     """
     from django.db import transaction
 
-    send = partial(task.delay, *args, **kwargs) if runs_at_once() else partial(_put, task, args)
+    # A message has the arguments by position, whichever way they were written.
+    placed = signature(task.run).bind(*args, **kwargs).args
+    send = partial(task.delay, *placed) if runs_at_once() else partial(_put, task, placed)
     # After the commit: a worker that was faster would not find the row.
     transaction.on_commit(send)
 

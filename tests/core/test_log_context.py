@@ -99,7 +99,7 @@ def test_the_background_process_names_the_request_that_woke_it(
     background: Any, log: io.StringIO, django_capture_on_commit_callbacks: Any, db: None
 ) -> None:
     with bound_contextvars(request_id="abc"), django_capture_on_commit_callbacks(execute=True):
-        wake_after_commit(speak, "hello")
+        wake_after_commit(speak, word="hello")
 
     schedule._run(*background.recv())
     logger.warning("Afterwards.")
