@@ -373,7 +373,7 @@ class SecondFactor(_Middleware):
 
 def checks_itself(view: View) -> bool:
     """Return whether a view of the API says that its own queries refuse what is archived, and who
-    lacks a second factor: judging has no time for another query.
+    lacks a second factor: judging has no time for another query, and its page understands 404.
     """
     return bool(getattr(getattr(view, "cls", None), "checks_itself", False))
 
@@ -386,9 +386,10 @@ class Observers(_Middleware):
         is_safe = request.method in SAFE
         with observers_pass(is_safe):
             response = self.get_response(request)
-        slug = request.resolver_match and request.resolver_match.kwargs.get("lab")
-        if is_safe or response.status_code != 404 or not slug:
+        match = request.resolver_match
+        if is_safe or response.status_code != 404 or match is None or checks_itself(match.func):
             return response
+        slug = match.kwargs.get("lab", "")
         if not labs_observed_by(request.user).filter(slug=slug).exists():
             return response
         return _refused(request, slug, OBSERVES, code="observer", status=403)

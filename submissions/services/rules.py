@@ -219,8 +219,8 @@ def require_quota(sender: Sender, *, runs: int) -> None:
 
     Locks the team's row until the transaction ends, so that simultaneous uploads see each other.
     """
-    Team.objects.select_for_update().get(pk=sender.team.pk)
-    [quota] = quotas_of([sender.team], sender.task, post_hoc=sender.is_post_hoc)
+    team = Team.objects.select_for_update().get(pk=sender.team.pk)
+    [quota] = quotas_of([team], sender.task, post_hoc=sender.is_post_hoc)
     if runs > quota.left:
         kind = "post-hoc run" if sender.is_post_hoc else "run"
         raise UserError(

@@ -16,7 +16,7 @@ from arqlab.notices.services.invitations import invite_people
 from assessment.assignments.selectors.grid import judging_staff
 from tests.paths import PACKAGES, ROOT
 
-NAMES = re.compile(r"\bRole\.(?:ORGANIZER|ASSESSOR|MEMBER)\b|role == \"")
+NAMES = re.compile(rf"\bRole\.(?:{'|'.join(Role.names)})\b|role == \"")
 NAMING = {
     "arqlab/core/models/roles.py": "says what each may do",
     "arqlab/labs/services/creating.py": "grants one",

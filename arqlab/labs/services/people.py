@@ -66,7 +66,7 @@ def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
     removed, _ = having.filter(user=user).delete()
     if not removed:
         raise UserError(
-            f"{user.name} is not an {role} of {lab}. Reload the page to see the current roles.",
+            f"{user.name} does not have the role {role} in {lab}. Reload the page to see roles.",
             code="no-such-role",
         )
     record_event("role.revoke", user, by, lab=lab, role=role)

@@ -54,7 +54,7 @@ def test_one_of_two_organizers_can_be_revoked(lab, organizer):
 
 
 def test_revoking_a_missing_role_is_refused(lab, organizer, outsider):
-    with pytest.raises(UserError, match="is not an assessor"):
+    with pytest.raises(UserError, match="does not have the role assessor"):
         revoke_role(lab=lab, user=outsider, role="assessor", by=organizer)
 
 
