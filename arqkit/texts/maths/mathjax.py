@@ -7,6 +7,7 @@ layout strings of visual ids do not pass here: a formula keeps the id that it ha
 import re
 from collections.abc import Callable
 
+from arqkit.texts.maths.colours import css_colour
 from arqkit.texts.maths.macros import end_of_group
 
 _ENVIRONMENT = re.compile(
@@ -15,6 +16,7 @@ _ENVIRONMENT = re.compile(
 _COLOUR = r"\{\s*(?:#[0-9A-Fa-f]{3,8}|[A-Za-z]+)\s*\}"
 _SWITCH = re.compile(rf"\\color\s*{_COLOUR}\s*(?=\}}|\$|$)")
 _COLOURED = re.compile(rf"\\color(?=\s*{_COLOUR})")
+_NAMED = re.compile(r"(\\(?:text)?color(?:box)?)\s*\{\s*([A-Za-z]+)\s*\}")
 _LATEX_COLOUR = re.compile(r"\\require\s*\{?\s*color")
 _LINK = re.compile(r"\\href\s*(?=\{)")
 _CASES = re.compile(r"\\cases\s*(?=\{)")
@@ -64,10 +66,13 @@ def _literally(text: str) -> str:
 
 
 def _with_colours(latex: str) -> str:
-    r"""Let \color colour its second argument, as MathJax's own does, and not all that follows."""
-    if _LATEX_COLOUR.search(latex):
-        return latex
-    return _COLOURED.sub(r"\\textcolor", _SWITCH.sub("", latex))
+    r"""Let \color colour its second argument, as MathJax's own does, and not all that follows.
+
+    The names of colours are those of CSS: Temml has another green.
+    """
+    if not _LATEX_COLOUR.search(latex):
+        latex = _COLOURED.sub(r"\\textcolor", _SWITCH.sub("", latex))
+    return _NAMED.sub(lambda named: f"{named[1]}{{{css_colour(named[2])}}}", latex)
 
 
 def _without_addresses(latex: str) -> str:

@@ -29,6 +29,7 @@ import quickjs
 from lxml import etree
 
 from arqkit.data_files import data_beside
+from arqkit.texts.maths.colours import dark_class
 from arqkit.texts.maths.layout import lay_out
 from arqkit.texts.maths.mathjax import as_mathjax
 
@@ -337,7 +338,9 @@ def _attributes(element: etree._Element) -> str:
     names = element.get("class", "").split()
     classes = [*(name for name in names if _CLASS.fullmatch(name)), *classes]
     pairs = [(str(name), str(value)) for name, value in element.items()]
-    pairs += [("mathcolor", colour)] if colour.lower() not in _BLACK else []
+    if colour.lower() not in _BLACK:
+        pairs.append(("mathcolor", colour))
+        classes += filter(None, [dark_class(colour)])
     attributes = [
         f' {name}="{escape(value)}"'
         for name, value in pairs

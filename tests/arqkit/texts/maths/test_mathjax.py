@@ -18,6 +18,7 @@ def drawn(latex: str) -> str:
     [
         (r"\color{red}{x}+y", r"\textcolor{red}{x}+y"),
         (r"\color{red} x+y", r"\textcolor{red}{x}+y"),
+        (r"\color{green}{x}\color{DarkViolet}y", r"\textcolor{#008000}{x}\textcolor{#9400d3}{y}"),
         (r"\color{#00f}{x}\color{red}{y}", r"\textcolor{#00f}{x}\textcolor{red}{y}"),
         (r"\require{color}\color{red}x+y", r"\textcolor{red}{x+y}"),
         (r"a{\color{blue} }+\color{red}", "a{}+"),
