@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arqkit.formulas.layout import layout_strings
-from arqkit.texts.maths.typesetting import LONGEST, TEMML, on_one_line, presentation_mathml
+from arqkit.texts.maths.mathjax import LONGEST
+from arqkit.texts.maths.typesetting import TEMML, on_one_line, presentation_mathml
 
 SCRIPT = Path(__file__).with_name("latexml.pl")
 SECONDS = 10  # for one formula; the median is about 0.05

@@ -31,21 +31,32 @@ _BOX_COLOUR = re.compile(r"#[0-9A-Fa-f]{3,8}|[A-Za-z]+")
 _CELL = re.compile(r"\\(?:cr(?![A-Za-z])|\\)|&|\\.|[{}]", re.DOTALL)
 _MATHS = re.compile(r"[\\^_<>=+]")
 
+LONGEST = 20_000
+"""The characters of a formula that the engine takes; the longest of the collection has 3,000."""
+MOST_USES = 200
+"""The uses of a command that are replaced: each is searched for its end."""
+
 
 def as_mathjax(latex: str) -> str:
     """Return a formula in which Temml finds what MathJax finds.
 
-    What cannot be read so, such as an unclosed group, is returned as it is.
+    What cannot be read so, such as an unclosed group, is returned as it is. So is a formula that
+    would grow too long: formulas come from strangers.
     """
+    read = latex
     for rule in _RULES:
-        latex = rule(latex)
-    return latex
+        read = rule(read)
+        if len(read) > LONGEST:
+            return latex
+    return read
 
 
 def _with_environments(latex: str) -> str:
     r"""Replace the environments that a formula defines by their beginnings and ends."""
-    while (defined := _ENVIRONMENT.search(latex)) and (
-        parts := _groups(latex, defined.end(), count=2)
+    while (
+        len(latex) <= LONGEST
+        and (defined := _ENVIRONMENT.search(latex))
+        and (parts := _groups(latex, defined.end(), count=2))
     ):
         (begin, end), after = parts
         name = re.escape(defined["name"])
@@ -176,7 +187,8 @@ def _replaced(
     text: Callable[[re.Match[str], list[str]], str],
 ) -> str:
     """Replace each use of a command with so many groups by a text, the innermost first."""
-    for match in reversed(list(command.finditer(latex))):
+    uses = list(command.finditer(latex))
+    for match in reversed(uses if len(uses) <= MOST_USES else []):
         if parts := _groups(latex, match.end(), count=count):
             groups, end = parts
             latex = latex[: match.start()] + text(match, groups) + latex[end:]

@@ -31,7 +31,7 @@ from lxml import etree
 from arqkit.data_files import data_beside
 from arqkit.texts.maths.colours import dark_class
 from arqkit.texts.maths.layout import lay_out
-from arqkit.texts.maths.mathjax import as_mathjax
+from arqkit.texts.maths.mathjax import LONGEST, as_mathjax
 
 _DATA = data_beside(__file__)
 MACROS: dict[str, str] = _DATA["macros"]
@@ -59,7 +59,6 @@ TEMML = Path(__file__).with_name("temml") / "temml.min.js"
 # Limits of QuickJS for a formula: LaTeX comes from strangers, and macros can loop or grow.
 SECONDS = 0.5
 MEMORY = 48 * 2**20
-LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000
 ATTEMPTS = 12  # the most attempts to typeset a formula, with a repair before each retry
 _NAMESPACE = re.compile(r' xmlns="[^"]*"')
 _UNSETTABLE = re.compile("[\x00\ud800-\udfff]")

@@ -55,6 +55,16 @@ def test_what_cannot_be_read_stays_as_it_is(latex: str) -> None:
     assert as_mathjax(latex) in (latex, latex.removeprefix(r"\href{a}"))
 
 
+def test_a_formula_that_would_grow_without_end_stays_as_it_is() -> None:
+    twice = "".join(
+        rf"\newenvironment{{e{n}}}{{\begin{{e{n + 1}}}\begin{{e{n + 1}}}}}{{}}" for n in range(60)
+    )
+    nested = r"\cases{" * 1_000 + "}" * 1_000
+
+    assert as_mathjax(rf"{twice}\begin{{e0}}") == rf"{twice}\begin{{e0}}"
+    assert as_mathjax(nested) == nested
+
+
 def test_the_ids_of_looks_are_not_computed_from_it() -> None:
     red = presentation_mathml(r"\color{red}{x}+y")
 

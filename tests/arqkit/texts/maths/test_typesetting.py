@@ -13,7 +13,8 @@ from lxml import etree
 
 from arqkit.formulas.layout import layout_strings
 from arqkit.formulas.visual_ids import visual_map
-from arqkit.texts.maths.typesetting import LONGEST, presentation_mathml, typeset
+from arqkit.texts.maths.mathjax import LONGEST
+from arqkit.texts.maths.typesetting import presentation_mathml, typeset
 from tests.agreement import agreement
 
 
