@@ -9,7 +9,7 @@ from arqkit.texts.maths.colours import HUES, dark_class
 from arqkit.texts.maths.typesetting import typeset
 from tests.paths import ROOT
 
-STYLES = (ROOT / "static/css/maths.css").read_text(encoding="utf-8")
+STYLES = (ROOT / "static/css/tokens.css").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def luminance(hue: int, saturation: float, lightness: float) -> float:
 
 
 def test_each_class_can_be_read_on_a_dark_page() -> None:
-    found = re.findall(r"\.tml-hue-(\d+)\S* \*\) \{ color: hsl\((\d+) (\d+)% (\d+)%\); \}", STYLES)
+    found = re.findall(r"--hue-(\d+): hsl\((\d+) (\d+)% (\d+)%\);", STYLES)
     surface = luminance(218, 0.17, 0.123)  # --surface of a dark page, #1a1e25
 
     assert [int(number) for number, *_ in found] == list(range(HUES))
