@@ -28,7 +28,7 @@ def organizing_roles() -> list[Role]:
     """Return the roles whose people pass as organizers.
 
     Observers do in requests that only read, so no code that changes something needs to think of
-    them: commands, jobs and requests that are not known to read do not let them pass.
+    them: commands, jobs and requests that are not known to read do not let them pass (ADR 0055).
     """
     return Role.seeing_all() if _ONLY_READS.get() else Role.organizing()
 
