@@ -24,7 +24,7 @@ KEPT = frozenset({"qrels", "live", "sort"})
 
 @dataclass(frozen=True, kw_only=True)
 class BoardQuery:
-    """The board that the address of the leaderboard asks for, or the reason why there is none.
+    """The leaderboard requested by the address, or the reason why it cannot be shown.
 
     - further: the measures that the address adds, and what is wrong with them.
     - kept: the parameters of the address that forms keep.

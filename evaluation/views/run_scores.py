@@ -117,12 +117,7 @@ def _topics_table(
     def ranking(row: TopicScoreRow) -> str:
         return f"{task_url('evaluation:run-ranking', run.task, run.pk, row.query_id)}?{query}"
 
-    def info(name: str) -> Column[TopicScoreRow]:
-        return Column(
-            heading(name), lambda row: row.topic and row.topic.facts.get(name), css="info-column"
-        )
-
-    infos = [n for n in TOPIC_FILTERS if any(row.topic and row.topic.facts.get(n) for row in rows)]
+    infos = _info_columns(rows)
     columns = [[getattr(row, part) for row in rows] for part in ("own", "median", "best")]
     return Table[TopicScoreRow](
         "topics",
@@ -131,7 +126,7 @@ def _topics_table(
                 "Topic", lambda row: row.query_id, cells.ID, is_head=True, link=page, css="nowrap"
             ),
             TITLE,
-            *map(info, infos),
+            *infos,
             Column(
                 measure.heading,
                 lambda row: row.own,
@@ -152,6 +147,18 @@ def _topics_table(
         css="topic-table",
         file=board_file_name(visible.board, visible.board.qrels, run.pk, measure),
     )
+
+
+def _info_columns(rows: Sequence[TopicScoreRow]) -> list[Column[TopicScoreRow]]:
+    """Return a column for each kind of topic information that a topic of the table has."""
+
+    def info(name: str) -> Column[TopicScoreRow]:
+        return Column(
+            heading(name), lambda row: row.topic and row.topic.facts.get(name), css="info-column"
+        )
+
+    topics = [row.topic for row in rows if row.topic]
+    return [info(name) for name in TOPIC_FILTERS if any(topic.facts.get(name) for topic in topics)]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -157,7 +157,7 @@ def _with_fractions(latex: str) -> str:
 
 
 def _start_of_group(latex: str, place: int) -> int:
-    """Return where the group around a place starts, after its brace, or 0 if there is none."""
+    """Return the index after the brace that opens the innermost group, or 0 outside any group."""
     opened = [0]
     for mark in re.finditer(r"\\.|[{}]", latex[:place], re.DOTALL):
         if mark[0] == "{":

@@ -156,13 +156,7 @@ def load_lab_file(
     kept_edits = {(edit.record, edit.field) for edit in edits if choice.keeps_edits}
     lab, is_new = _lab_of(lab_file, by=by)
     changed = _update(lab, _without_kept(lab, _lab_fields(lab_file), kept_edits))
-    tasks = [
-        task.slug
-        for position, task in enumerate(lab_file.tasks, start=1)
-        if _load_task(
-            lab, task, position=position, kept_edits=kept_edits, topics=topic_changes, at=at
-        )
-    ]
+    tasks = _load_tasks(lab, lab_file.tasks, kept_edits=kept_edits, topics=topic_changes, at=at)
     if is_new or changed or tasks:
         record_event(
             "lab.load",
@@ -233,6 +227,22 @@ def _without_kept(
         for name, value in fields.items()
         if (record_name, prefix + name) not in kept_edits
     }
+
+
+def _load_tasks(
+    lab: Lab,
+    files: Iterable[TaskFile],
+    *,
+    kept_edits: Set[tuple[str, str]],
+    topics: TopicChanges,
+    at: datetime,
+) -> list[str]:
+    """Create or update the tasks of a folder in its order; return the slugs of those changed."""
+    return [
+        file.slug
+        for position, file in enumerate(files, start=1)
+        if _load_task(lab, file, position=position, kept_edits=kept_edits, topics=topics, at=at)
+    ]
 
 
 def _load_task(

@@ -63,40 +63,10 @@ def _judged_table(
     is_panel: bool,
 ) -> Table[JudgedRow]:
     """Return the own judgments of a topic. The search reads what the assessor saw."""
-    lab, questions, url = place.topic.task.lab, round_questions(place.round), place.address()
-    position = "instance__item__position"
-    label = cells.CellKind(lambda label: cells.label(label, "key" if is_panel else ""))
-
+    lab, questions = place.topic.task.lab, round_questions(place.round)
     return Table[JudgedRow](
         "judgments",
-        [
-            Column("Item", lambda row: _item_link(row, url), is_head=True, css="nowrap"),
-            Column(
-                "Position",
-                lambda row: row.item.position,
-                cells.COUNT,
-                order="position",
-                by=position,
-            ),
-            Column("Label", lambda row: row.label, label, note=_does_not_count, order="label"),
-            Column("Text", template="assessment/_judged_text.html", css="wrap"),
-            Column("Comment", lambda row: row.judgment.comment, cells.EXCERPT, note=_changed),
-            Column(
-                "Seconds",
-                lambda row: row.judgment.active_ms,
-                cells.SECONDS,
-                order="seconds",
-                by="active_ms",
-            ),
-            Column(
-                "Judged",
-                lambda row: row.judgment.judged_at,
-                cells.TIME,
-                order="judged",
-                by="judged_at",
-            ),
-            Column("Guidelines", _guidelines(place, is_panel=is_panel), css="num"),
-        ],
+        _judged_columns(place, is_panel=is_panel),
         Prepared(rows, lambda page: judged_list(page, lab=lab, scale=scale, questions=questions)),
         asked=request.GET,
         order="-judged",
@@ -108,6 +78,31 @@ def _judged_table(
             "newest first.",
         ),
     )
+
+
+def _judged_columns(place: Place, *, is_panel: bool) -> list[Column[JudgedRow]]:
+    url, position = place.address(), "instance__item__position"
+    label = cells.CellKind(lambda label: cells.label(label, "key" if is_panel else ""))
+    return [
+        Column("Item", lambda row: _item_link(row, url), is_head=True, css="nowrap"),
+        Column(
+            "Position", lambda row: row.item.position, cells.COUNT, order="position", by=position
+        ),
+        Column("Label", lambda row: row.label, label, note=_does_not_count, order="label"),
+        Column("Text", template="assessment/_judged_text.html", css="wrap"),
+        Column("Comment", lambda row: row.judgment.comment, cells.EXCERPT, note=_changed),
+        Column(
+            "Seconds",
+            lambda row: row.judgment.active_ms,
+            cells.SECONDS,
+            order="seconds",
+            by="active_ms",
+        ),
+        Column(
+            "Judged", lambda row: row.judgment.judged_at, cells.TIME, order="judged", by="judged_at"
+        ),
+        Column("Guidelines", _guidelines(place, is_panel=is_panel), css="num"),
+    ]
 
 
 def _item_link(row: JudgedRow, url: str) -> str:
